@@ -1,0 +1,1 @@
+"""The doors: one folder a channel, rendering, the command line and the composition root."""

@@ -1,0 +1,1 @@
+"""Persona files and their loader; knows nothing else."""
