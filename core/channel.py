@@ -1,0 +1,120 @@
+"""The port a door implements: what the house asks of a channel, and what can go wrong there.
+
+Nothing here names a platform. An adapter implements ``Channel``; the composition root hands it to
+the house. Errors of a platform's library are translated into the four below, once, in the
+adapter's transport.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.commands.declare import Menu
+from core.context import InboundMessage, ReplyTarget
+from core.document import Document
+
+
+class SendError(Exception):
+    """A platform call failed; the subclass says what is known about its outcome."""
+
+
+class NotSent(SendError):
+    """Surely not delivered (refused before it was taken, or never reached): may be retried."""
+
+
+class Throttled(NotSent):
+    """Flood control: nothing was delivered; retry after ``retry_after`` seconds."""
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__(f"flood control, retry after {retry_after:g} s")
+        self.retry_after = retry_after
+
+
+class Unreachable(SendError):
+    """The chat is gone or closed to us (blocked, left, deleted): retrying is useless."""
+
+
+class Rejected(SendError):
+    """The platform refuses this very content; sending it again would be refused again."""
+
+
+class OutcomeUnknown(SendError):
+    """The request may or may not have been carried out (time-out, broken connection)."""
+
+
+class ChannelStartError(Exception):
+    """A channel cannot start (bad token, no network). The text says how to mend it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a channel can do; the house asks these instead of its name."""
+
+    can_edit: bool
+    """Messages can be replaced in place."""
+    idempotent: bool
+    """A send with the same key twice is shown once, so an unknown outcome may be retried."""
+    proactive: bool
+    """Messages may be sent without a person writing first (nudges)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One rendered piece of a document: an opaque payload of the channel's own kind."""
+
+    payload: object
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Receipt of one part."""
+
+    message_id: str
+    chat: str
+    """Usually the target's chat; another one when the platform moved the chat."""
+
+
+Intake = Callable[[Sequence[InboundMessage]], Awaitable[None]]
+"""Takes a batch of messages. When it returns, all of them are committed and may be acknowledged;
+it raises only when nothing of the batch was committed."""
+
+
+class Channel(Protocol):
+    """A door. ``start`` to ``stop`` is its life; everything between may be called concurrently."""
+
+    name: str
+    """``ReplyTarget.channel`` of everything that enters here."""
+    account: str
+    """``ReplyTarget.account``; set once ``start`` has returned."""
+    capabilities: Capabilities
+
+    async def start(self, intake: Intake, menus: Sequence[Menu]) -> None:
+        """Connect, register the command menu, one for each language, begin to deliver to
+        ``intake``.
+
+        Raises ChannelStartError with a sentence for the one who runs the tutor.
+        """
+
+    async def stop(self) -> None:
+        """Stop receiving, let sends under way finish, disconnect. Safe to call twice."""
+
+    def render(self, document: Document) -> Sequence[Part]:
+        """Split a document into parts within the platform's limits. Pure; at least one part."""
+
+    async def send(self, target: ReplyTarget, part: Part, *, key: str, reply: bool) -> Sent:
+        """Send one part. ``key`` is the idempotency key; ``reply`` quotes ``target.reply_to``.
+
+        Raises a SendError.
+        """
+
+    async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
+        """Replace a sent message (text and buttons). Raises a SendError."""
+
+    def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
+        """Show that the tutor is at work until the context is left. Never raises."""
+
+    def health(self) -> str | None:
+        """None while the channel works, else a sentence that says what is wrong."""

@@ -1,0 +1,1 @@
+"""What people can ask for by name: the declarations and their handlers, one file a subject."""

@@ -1,0 +1,33 @@
+"""Commands as data: declared once, shown natively where a platform can, parsed elsewhere.
+
+A name that is not declared here is in no menu and in no help text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """A command people can use."""
+
+    name: str
+    """Lower-case ASCII, at most 32 characters."""
+    summary: str
+    """Message id of the one-line description (see ``core.i18n``)."""
+    usage: str = ""
+    """Message id of the arguments as help shows them, for example ``QUESTION :: ANSWER``."""
+    aliases: tuple[str, ...] = ()
+    immediate: bool = False
+    """Answered at once, never waiting for a turn under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """The command menu in one language, ready to be registered."""
+
+    language: str
+    """Two-letter code; the first menu of a sequence is the default."""
+    entries: tuple[tuple[str, str], ...]
+    """(name, description) in the order to show."""

@@ -1,0 +1,173 @@
+"""The words every floor shares: who wrote what, where, and where the answer goes.
+
+These are plain values. An adapter turns a platform's event into an ``InboundMessage`` once, at the
+edge; nothing inside the house sees a platform payload again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal, NewType
+
+from pydantic import BaseModel, ConfigDict, Field
+
+LearnerId = NewType("LearnerId", str)
+"""ULID of a learner; also the name of the learner's folder."""
+
+AccountId = NewType("AccountId", str)
+"""A linked account, ``<channel>:<id>``, for example ``terminal:ada``."""
+
+
+class ChatKind(StrEnum):
+    """Who can read a chat. An adapter that cannot tell says ``GROUP`` (the careful answer)."""
+
+    PRIVATE = "private"
+    """One learner and the tutor."""
+    GROUP = "group"
+    """Anything that more than one person reads."""
+
+
+class Value(BaseModel):
+    """Base of the shared values: immutable, and strict about unknown fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ReplyTarget(Value):
+    """The whole address of an answer; stored with turns, nudges and buttons."""
+
+    channel: str
+    """Name of the channel, for example ``terminal``."""
+    account: str
+    """The bot account that received the message; one channel can have several."""
+    chat: str
+    """Platform id of the chat."""
+    thread: str | None = None
+    """Platform id of the thread or topic inside the chat, where there is one."""
+    reply_to: str | None = None
+    """Platform id of the message the answer refers to."""
+
+
+class Sender(Value):
+    """The person who wrote, as the platform names them."""
+
+    account: AccountId
+    name: str
+    """Name shown to people; untrusted text."""
+    language: str | None = None
+    """The platform's locale for this person (BCP 47), when it tells."""
+
+
+class Quote(Value):
+    """A message that the learner replied to or forwarded. Its text is untrusted."""
+
+    author: str
+    text: str
+    message_id: str | None = None
+    from_tutor: bool = False
+    """True when the quoted message is one of our own."""
+
+
+class Text(Value):
+    """A written message; mentions are already resolved to names, our own removed."""
+
+    kind: Literal["text"] = "text"
+    text: str
+
+
+class Command(Value):
+    """A command, by menu or by text: ``/add 2+2 :: 4`` is ``Command("add", "2+2 :: 4")``."""
+
+    kind: Literal["command"] = "command"
+    name: str
+    """Lower case, without slash and bot name; may be one we do not know."""
+    arguments: str = ""
+
+
+class Press(Value):
+    """A pressed button."""
+
+    kind: Literal["press"] = "press"
+    action: str
+    """The ``Button.action`` as it was sent out."""
+    origin: str
+    """Platform id of the message that carried the button."""
+
+
+class Unsupported(Value):
+    """Something we cannot read yet: a sticker, a poll, a contact card."""
+
+    kind: Literal["unsupported"] = "unsupported"
+    what: str
+    """The platform's name for it, for the log."""
+
+
+Content = Annotated[Text | Command | Press | Unsupported, Field(discriminator="kind")]
+
+
+class InboundMessage(Value):
+    """One event a person caused, in our own words."""
+
+    message_id: str
+    """Unique within (channel, account); a replayed event has the same."""
+    target: ReplyTarget
+    """Where an answer goes."""
+    chat_kind: ChatKind
+    sender: Sender
+    content: Content
+    addressed: bool
+    """The tutor is meant: always in private; in a group by mention, reply, command or button."""
+    shared_thread: bool = False
+    """``target.thread`` is a topic or thread of a group, a conversation of its own."""
+    quote: Quote | None = None
+    edited: bool = False
+    """A new version of ``message_id``; never runs a command."""
+    received_at: datetime
+    """UTC."""
+
+
+class Role(StrEnum):
+    """Author of a line of history."""
+
+    LEARNER = "user"
+    TUTOR = "assistant"
+
+
+class HistoryLine(Value):
+    """One earlier line of the conversation, as the model gets it."""
+
+    role: Role
+    text: str
+    speaker: str | None = None
+    """Name of the speaker in shared conversations; None in private ones."""
+
+
+class UnifiedContext(Value):
+    """The one input of a turn, the same whatever the channel."""
+
+    turn_id: str
+    learner_id: LearnerId
+    language: str
+    """``en`` or ``zh``: language of the tutor's own words to this learner."""
+    zone: str
+    """IANA zone name of the learner."""
+    now: datetime
+    """UTC instant at which the turn began."""
+    conversation_id: str
+    chat_kind: ChatKind
+    shared: bool
+    """Several people speak in this conversation."""
+    speaker: str
+    text: str
+    quote: Quote | None
+    history: tuple[HistoryLine, ...]
+    memory_view: str
+    """Notes about the learner, already cut to budget and audience; may be empty."""
+    persona_id: str
+    target: ReplyTarget
+
+
+def dump(value: Value) -> dict[str, Any]:
+    """Return a value as JSON-ready data for a database column."""
+    return value.model_dump(mode="json", exclude_defaults=True)

@@ -1,0 +1,38 @@
+"""An answer as the house knows it: Markdown source and buttons, no platform's markup.
+
+Channels parse the source into blocks and render them within their own limits
+(``bots/rendering``). Capabilities and commands write only this.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from core.context import Value
+
+
+class Button(Value):
+    """One button. ``action`` carries all a press needs, so a button survives a restart."""
+
+    label: str
+    """Already in the learner's language; at most 32 characters."""
+    action: str
+    """``<handler>:<arguments>``, at most 64 bytes of UTF-8, the smallest limit of any channel."""
+
+
+class Document(Value):
+    """What is said: CommonMark with tables, fenced code and TeX mathematics, plus buttons."""
+
+    markdown: str
+    """Source text. A blank source is never sent."""
+    buttons: tuple[tuple[Button, ...], ...] = Field(default=())
+    """Rows of buttons, shown under the last part."""
+
+
+def plain(text: str) -> str:
+    r"""Escape text so that Markdown shows it letter for letter: ``2*3`` gives ``2\*3``.
+
+    For words that come from people or settings and are placed inside our own sentences.
+    """
+    escaped = "".join("\\" + c if c in "\\`*_{}[]<>()#+-.!|~$" else c for c in text)
+    return escaped.replace("\n", "  \n")
