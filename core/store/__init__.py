@@ -1,0 +1,1 @@
+"""The database: its tables, its sessions and its one history of migrations."""

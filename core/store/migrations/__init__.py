@@ -1,0 +1,42 @@
+"""The one Alembic history, and the check that a database belongs to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text
+
+HEAD = "0001"
+"""Newest revision. Comparing with it spares a start the import of Alembic."""
+
+
+class DatabaseTooNewError(Exception):
+    """The database was written by a newer version of the program."""
+
+
+def upgrade(connection: Connection) -> None:
+    """Bring the database to ``HEAD``; an empty one is created.
+
+    Raises DatabaseTooNewError, with the way out, when its revision is not in our history.
+    """
+    have = None
+    if inspect(connection).has_table("alembic_version"):
+        have = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    if have == HEAD:
+        return
+
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if have is not None and have not in known:
+        raise DatabaseTooNewError(
+            f"The database is at revision {have}, this program knows up to {HEAD}: it was used by "
+            "a newer version of Partners. Start that version, or point PARTNERS_DATA or "
+            "PARTNERS_DATABASE_URL to other data."
+        )
+    config.attributes["connection"] = connection
+    command.upgrade(config, HEAD)

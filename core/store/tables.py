@@ -1,0 +1,276 @@
+"""The tables, named for the domain.
+
+Values that the database never looks into (messages, documents, addresses) are stored as the JSON
+of their pydantic type. Instants are UTC; days are the learner's study days.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import DateTime, Dialect, Index, String, TypeDecorator, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware UTC instant, also on SQLite, which knows no zones.
+
+    Raises ValueError for a naive value: a wall-clock time is never stored as an instant.
+    """
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Convert to UTC, without the zone where the database has none."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a naive time is not an instant")
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Give the instant its zone back."""
+        return None if value is None else value.replace(tzinfo=value.tzinfo or UTC)
+
+
+def _instant(**options: Any) -> Any:
+    return Field(sa_type=UtcDateTime, **options)
+
+
+class AccessState(StrEnum):
+    """What the one who runs the tutor decided about an account."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    DENIED = "denied"
+    OWNER = "owner"
+
+
+class Learner(SQLModel, table=True):
+    """One person, on however many accounts."""
+
+    id: str = Field(primary_key=True)
+    language: str | None = None
+    """Chosen with /language; None follows the platform."""
+    zone: str
+    """IANA name."""
+    reminders: bool = True
+    """The line under the first saved card tells of them; one tap turns them off."""
+    reminder_time: str = "09:00"
+    """Wall-clock time of the digest, ``HH:MM`` in the learner's zone."""
+    home: str | None = None
+    """JSON ``ReplyTarget`` of the learner's own chat: where reminders go."""
+    home_language: str | None = None
+    """Locale of the account behind ``home``, for reminders when ``language`` is not chosen."""
+    seen_at: datetime = _instant()
+    """When the learner last wrote or pressed."""
+    created_at: datetime = _instant()
+
+
+class Account(SQLModel, table=True):
+    """An account on a channel, known since it first wrote."""
+
+    id: str = Field(primary_key=True)
+    learner_id: str | None = Field(default=None, foreign_key="learner.id", index=True)
+    name: str
+    language: str | None = None
+    access: AccessState = Field(default=AccessState.PENDING, sa_type=String)
+    turned_away_at: datetime | None = _instant(default=None)
+    """When a refusal was last answered in a group."""
+    created_at: datetime = _instant()
+
+
+class AccessRequest(SQLModel, table=True):
+    """A stranger's pairing code and where to write once it is approved."""
+
+    account_id: str = Field(primary_key=True, foreign_key="account.id")
+    code: str = Field(unique=True)
+    target: str
+    created_at: datetime = _instant()
+    expires_at: datetime = _instant()
+
+
+class Conversation(SQLModel, table=True):
+    """A lane: the messages that are answered one after the other and share a history."""
+
+    id: str = Field(primary_key=True)
+    key: str = Field(unique=True)
+    shared: bool = False
+    history_from: int = 0
+    """Lines with a smaller or equal id are before the last /new."""
+    created_at: datetime = _instant()
+
+
+class InboundState(StrEnum):
+    """How far an inbound event has come."""
+
+    QUEUED = "queued"
+    DONE = "done"
+    REFUSED = "refused"
+
+
+class Inbound(SQLModel, table=True):
+    """The inbox: one row an event, committed before the event counts as received."""
+
+    __table_args__ = (
+        UniqueConstraint("channel", "account", "message_id"),
+        Index("ix_inbound_waiting", "state", "channel", "account"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    channel: str
+    account: str
+    message_id: str
+    sender: str
+    conversation_id: str | None = Field(default=None, foreign_key="conversation.id")
+    learner_id: str | None = Field(default=None, foreign_key="learner.id")
+    message: str | None = None
+    """JSON ``InboundMessage``; None for a refused stranger, whose words are not kept."""
+    state: InboundState = Field(default=InboundState.QUEUED, sa_type=String)
+    received_at: datetime = _instant()
+
+
+class Turn(SQLModel, table=True):
+    """One answered event: why it ended and what it cost."""
+
+    id: str = Field(primary_key=True)
+    inbound_id: int = Field(foreign_key="inbound.id", index=True)
+    conversation_id: str = Field(foreign_key="conversation.id")
+    learner_id: str = Field(foreign_key="learner.id")
+    reason: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    events: str | None = Field(default=None)
+    """JSON of memory events not yet known to be in the learner's journal; None once they are."""
+    started_at: datetime = _instant()
+    ended_at: datetime = _instant()
+
+
+class Line(SQLModel, table=True):
+    """One line of a conversation's history."""
+
+    __table_args__ = (Index("ix_line_history", "conversation_id", "id"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    conversation_id: str = Field(foreign_key="conversation.id")
+    turn_id: str
+    role: str
+    speaker: str | None = None
+    learner_id: str = Field(foreign_key="learner.id")
+    message_id: str | None = None
+    """Of the learner's message, so that a late edit can find its line."""
+    text: str
+
+
+class OutgoingState(StrEnum):
+    """How far an outgoing document has come."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    UNKNOWN = "unknown"
+    FAILED = "failed"
+
+
+class Outgoing(SQLModel, table=True):
+    """The outbox: one row a document, written with the change that caused it."""
+
+    __table_args__ = (Index("ix_outgoing_waiting", "state", "channel", "account"),)
+
+    id: str = Field(primary_key=True)
+    key: str = Field(unique=True)
+    """Names the cause (``inbound:17``), so that one cause has one answer."""
+    channel: str
+    account: str
+    chat: str
+    target: str
+    document: str
+    conversation_id: str | None = None
+    learner_id: str | None = None
+    language: str = "en"
+    edits: str | None = None
+    """Platform id of the message to replace; None sends a new one."""
+    state: OutgoingState = Field(default=OutgoingState.PENDING, sa_type=String)
+    part: int = 0
+    """Parts before this one have their receipt."""
+    attempts: int = 0
+    not_before: datetime = _instant()
+    created_at: datetime = _instant()
+
+
+class Delivered(SQLModel, table=True):
+    """A receipt: the platform's id of one delivered part."""
+
+    __table_args__ = (Index("ix_delivered_message", "channel", "account", "chat", "message_id"),)
+
+    outgoing_id: str = Field(primary_key=True, foreign_key="outgoing.id")
+    part: int = Field(primary_key=True)
+    channel: str
+    account: str
+    chat: str
+    message_id: str
+    at: datetime = _instant()
+
+
+class PersonaChoice(SQLModel, table=True):
+    """Which tutor a learner wants in a conversation."""
+
+    learner_id: str = Field(primary_key=True, foreign_key="learner.id")
+    conversation_id: str = Field(primary_key=True, foreign_key="conversation.id")
+    persona_id: str
+
+
+class Card(SQLModel, table=True):
+    """A question that comes back, with its place on the forgetting curve."""
+
+    __table_args__ = (
+        UniqueConstraint("learner_id", "normal"),
+        Index("ix_card_due", "learner_id", "due_day"),
+    )
+
+    id: str = Field(primary_key=True)
+    learner_id: str = Field(foreign_key="learner.id")
+    front: str
+    back: str
+    normal: str
+    """Normalised question; a second card with it is refused."""
+    created_day: date
+    due_day: date
+    """Study day from which it is asked again; for a new card, the day after it was made."""
+    last_day: date | None = None
+    stability: float | None = None
+    difficulty: float | None = None
+    reps: int = 0
+    lapses: int = 0
+    created_at: datetime = _instant()
+
+
+class Review(SQLModel, table=True):
+    """The raw review log: immutable, enough to replay a card."""
+
+    __table_args__ = (Index("ix_review_day", "learner_id", "study_day"),)
+
+    card_id: str = Field(primary_key=True, foreign_key="card.id")
+    nth: int = Field(primary_key=True)
+    """``Card.reps`` before this review: a second tap on the same buttons is the same review."""
+    learner_id: str = Field(foreign_key="learner.id")
+    rating: int
+    study_day: date
+    at: datetime = _instant()
+
+
+class Nudge(SQLModel, table=True):
+    """A reminder that was planned: at most one a learner, slot and local date."""
+
+    learner_id: str = Field(primary_key=True, foreign_key="learner.id")
+    slot: str = Field(primary_key=True)
+    local_date: date = Field(primary_key=True)
+    kind: str
+    planned_at: datetime = _instant()
+    """The moment it was judged as of."""
+    created_at: datetime = _instant()
+    """When the row was written; a learner seen later has not ignored it."""
