@@ -1,6 +1,6 @@
 # Every target is one command of .ci/dev.py, which also works where there is no make.
 PYTHON ?= python3
-.PHONY: setup run serve test check bench lock
+.PHONY: setup run serve test check bench messages lock
 
 setup:
 	@$(PYTHON) .ci/dev.py setup
@@ -14,5 +14,7 @@ check:
 	@$(PYTHON) .ci/dev.py check
 bench:
 	@$(PYTHON) .ci/dev.py bench
+messages:
+	@$(PYTHON) .ci/dev.py messages
 lock:
 	@$(PYTHON) .ci/dev.py lock

@@ -29,12 +29,13 @@ STAMP = VENV / ".partners-setup"
 
 USAGE = """usage: python .ci/dev.py COMMAND [ARGUMENT ...]
 
-  setup   create .venv and install the pinned packages (quick when nothing changed)
-  run     set up, then `partners chat`; further arguments go to `partners`
-  test    set up with the test tools, then pytest; further arguments go to pytest
-  check   ruff, mypy and the import contracts
-  bench   set up with the test tools, then the benchmarks
-  lock    resolve pyproject.toml again into the lock files (maintainers)
+  setup     create .venv and install the pinned packages (quick when nothing changed)
+  run       set up, then `partners chat`; further arguments go to `partners`
+  test      set up with the test tools, then pytest; further arguments go to pytest
+  check     ruff, mypy and the import contracts
+  bench     set up with the test tools, then the benchmarks
+  messages  collect the tutor's sentences into the catalogs and compile them
+  lock      resolve pyproject.toml again into the lock files (maintainers)
 """
 
 
@@ -94,7 +95,7 @@ def lock() -> None:
 
 def main(arguments: list[str]) -> None:
     """Dispatch one command; unknown ones print the usage and leave with status 2."""
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - an older Python is what it is for
         sys.exit("Partners needs Python 3.11 or newer; this is " + sys.version.split()[0] + ".")
     command, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     if command == "setup":
@@ -114,6 +115,9 @@ def main(arguments: list[str]) -> None:
     elif command == "bench":
         setup(development=True)
         call(PYTHON, "-m", "bench", *rest)
+    elif command == "messages":
+        setup(development=True)
+        call(PYTHON, ROOT / ".ci" / "messages.py")
     elif command == "lock":
         lock()
     else:
