@@ -1,0 +1,1 @@
+"""Language models behind one port: a remote one over HTTP, or a small one in this process."""

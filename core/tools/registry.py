@@ -1,0 +1,214 @@
+"""Tools: how one is declared, offered by name, and run so that nothing it does can hurt a turn.
+
+A tool sees only the context of its own turn, which is frozen; it keeps nothing between turns.
+Whatever goes wrong (unknown name, arguments that do not fit, time, an exception) becomes a text
+the model can act on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from core.context import LearnerId
+from core.llm.port import ToolSpec
+
+log = logging.getLogger(__name__)
+
+RESULT_LIMIT = 8_000
+"""Characters of one result; the rest is cut and the cut is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """All a tool may know of its turn."""
+
+    learner_id: LearnerId
+    zone: str
+    """IANA zone name of the learner."""
+    language: str
+    now: datetime
+    """UTC instant at which the turn began."""
+    conversation_id: str
+
+
+class ToolError(Exception):
+    """A tool cannot do what was asked; the text tells the model why and what to try."""
+
+
+Run = Callable[[BaseModel, ToolContext], Awaitable[str]]
+A = TypeVar("A", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool. Build one with ``declare``."""
+
+    spec: ToolSpec
+    arguments: type[BaseModel]
+    run: Run
+    read_only: bool
+    """Changes nothing, so it may run again after a crash."""
+    parallel_safe: bool
+    """May run beside other calls of the same round."""
+    deadline_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What the model is told."""
+
+    text: str
+    ok: bool
+
+
+class BadArgumentsError(Exception):
+    """Arguments that are no JSON object, or do not fit the tool. The text is for the model."""
+
+    def __init__(self, text: str, *, broken: bool) -> None:
+        super().__init__(text)
+        self.broken = broken
+        """Not even JSON: usually cut off in the middle."""
+
+
+def declare(
+    name: str,
+    description: str,
+    arguments: type[A],
+    run: Callable[[A, ToolContext], Awaitable[str]],
+    *,
+    read_only: bool = True,
+    parallel_safe: bool = True,
+    deadline_seconds: float = 20.0,
+) -> Tool:
+    """Make a tool from an async function and the pydantic model of its arguments.
+
+    The schema is built here, once, not in each turn. ``run`` may raise ToolError.
+    """
+    schema = arguments.model_json_schema()
+    schema.pop("title", None)
+    schema.setdefault("properties", {})
+
+    async def checked(given: BaseModel, context: ToolContext) -> str:
+        if not isinstance(given, arguments):
+            raise TypeError(f"{name} takes {arguments.__name__}")
+        return await run(given, context)
+
+    return Tool(
+        ToolSpec(name, description, schema),
+        arguments,
+        checked,
+        read_only,
+        parallel_safe,
+        deadline_seconds,
+    )
+
+
+class ToolRegistry:
+    """All tools of the house, by name."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            self.register(tool)
+
+    def register(self, tool: Tool) -> None:
+        """Add a tool. Raises ValueError when its name is taken."""
+        if tool.spec.name in self._tools:
+            raise ValueError(f"There already is a tool named {tool.spec.name}.")
+        self._tools[tool.spec.name] = tool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all tools, in the order they came."""
+        return tuple(self._tools)
+
+    def select(self, allowed: Collection[str]) -> tuple[Tool, ...]:
+        """Return the tools named in ``allowed``. None named means none; unknown names are none."""
+        return tuple(tool for name, tool in self._tools.items() if name in allowed)
+
+
+def parse_arguments(raw: str) -> dict[str, Any]:
+    """Read a call's arguments, which must be a JSON object.
+
+    A blank text is no arguments. An object that was encoded twice (a JSON string that holds an
+    object) is read. Raises BadArgumentsError.
+    """
+    if not raw.strip():
+        return {}
+    try:
+        value = json.loads(raw)
+        if isinstance(value, str):
+            value = json.loads(value)
+    except json.JSONDecodeError as error:
+        raise BadArgumentsError(
+            f"The arguments are not complete JSON ({error.msg}). "
+            "Send the call again with one complete JSON object.",
+            broken=True,
+        ) from error
+    if not isinstance(value, dict):
+        raise BadArgumentsError(
+            'The arguments must be a JSON object such as {"name": "value"}, '
+            f"not a {_json_kind(value)}.",
+            broken=False,
+        )
+    return value
+
+
+async def run_tool(tool: Tool, raw: str, context: ToolContext, *, seconds: float) -> ToolResult:
+    """Run a call to its end and return what the model is told.
+
+    ``raw`` is the arguments as the model wrote them; ``seconds`` is what is left of the turn, the
+    tool's own deadline applies as well. Raises BadArgumentsError, nothing else.
+    """
+    given = _validated(tool, parse_arguments(raw))
+    allowed = min(tool.deadline_seconds, max(seconds, 0.0))
+    try:
+        async with asyncio.timeout(allowed):
+            text = await tool.run(given, context)
+    except TimeoutError:
+        log.warning("tool %s took more than %.1f s", tool.spec.name, allowed)
+        return ToolResult("The tool took too long and was stopped. Go on without it.", ok=False)
+    except ToolError as error:
+        return ToolResult(cut(str(error)), ok=False)
+    except Exception:  # a tool fault must not end the turn: it is logged, the model is told
+        log.exception("tool %s failed", tool.spec.name)
+        return ToolResult("The tool failed. Go on without it.", ok=False)
+    return ToolResult(cut(text), ok=True)
+
+
+def cut(text: str, limit: int = RESULT_LIMIT) -> str:
+    """Return ``text`` within ``limit`` characters; what is left out is named at the end."""
+    if len(text) <= limit:
+        return text
+    note = f"\n[cut: {len(text)} characters in all]"
+    return text[: max(limit - len(note), 0)] + note
+
+
+def _validated(tool: Tool, values: dict[str, Any]) -> BaseModel:
+    try:
+        return tool.arguments.model_validate(values)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(str(part) for part in fault['loc']) or 'arguments'}: {fault['msg']}"
+            for fault in error.errors(include_url=False, include_input=False)
+        )
+        schema = json.dumps(tool.spec.parameters, ensure_ascii=False)
+        raise BadArgumentsError(
+            f"The arguments do not fit: {faults}. Arguments must match {schema}.", broken=False
+        ) from error
+
+
+def _json_kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, list):
+        return "list"
+    return "number" if isinstance(value, int | float) else "string"
