@@ -1,0 +1,186 @@
+"""First layer: what happened, one bullet an event, one file a day, only ever appended to.
+
+An event is ``- 14:02:11 [chat] asked: why? ^e_<ULID>``; further lines of its text are indented by
+two spaces (a blank one may be empty) and the block id ends the *last* line. So the id is the seal:
+an event without it was torn by a crash, and one with it is whole. Every line that is not part of a
+sealed event is a person's and is kept as it is.
+
+Day and time are those of the learner's wall clock when it was written; order is by ULID.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from memory.characters import escape, unescape
+from memory.layers import LearnerFolder, Surface, is_ulid, sync_folder
+from memory.redact import redact
+
+TAIL_BYTES = 64 * 1024
+"""How far back an append looks for its own id. A repeat comes soon or is told as recovery."""
+
+_INDENT = "  "
+_HEAD = re.compile(rf"- ([0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}) \[({'|'.join(Surface)})\] ")
+_SEAL = re.compile(r" \^e_([0-7][0-9A-HJKMNP-TV-Z]{25})$")
+_DAY_NAME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened."""
+
+    id: str
+    """ULID; the same event always has the same."""
+    at: datetime
+    """Wall clock of the learner. Aware when handed in; without zone when read from a file, which
+    holds whole seconds and no zone."""
+    surface: Surface
+    text: str
+    """Any text; lines are separated by line feeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One day file, read."""
+
+    events: tuple[Event, ...]
+    """Sealed events, oldest first, each id once."""
+    other: tuple[str, ...]
+    """All other lines, each without its line feed: headings, blank lines, a person's words."""
+
+
+def format_event(event: Event) -> str:
+    """Return the event as it stands in a day file, ending in a line feed."""
+    first, *rest = escape(event.text).split("\n")
+    lines = [f"- {event.at:%H:%M:%S} [{event.surface}] {first}"]
+    lines += [_INDENT + line if line else "" for line in rest[:-1]]
+    lines += [_INDENT + line for line in rest[-1:]]
+    return "\n".join(lines) + f" ^e_{event.id}\n"
+
+
+def parse_day(text: str, day: date) -> Day:
+    """Read a day file's text. Nothing raises: what is no event is ``other``."""
+    events: dict[str, Event] = {}
+    other: list[str] = []
+    pending: list[str] = []  # raw lines of an event whose seal has not come yet
+    for raw in text.split("\n"):
+        line = raw.removesuffix("\r")  # an editor's line ends; we never write a bare return
+        if pending and line and not line.startswith(_INDENT):
+            other += pending  # torn: the next thing began before the seal came
+            pending = []
+        if pending or _HEAD.match(line):
+            pending.append(raw)
+        else:
+            other.append(raw)
+        if pending and _SEAL.search(line):
+            event = _read_event(pending, day)
+            if event is None:
+                other += pending
+            else:
+                events.setdefault(event.id, event)
+            pending = []
+    other += pending
+    return Day(tuple(sorted(events.values(), key=lambda e: e.id)), tuple(other))
+
+
+def append(folder: LearnerFolder, event: Event, *, recovering: bool = False) -> bool:
+    """Add an event to the day file of ``event.at``; return False if it is already there.
+
+    One synced write under the learner's lock, its cost independent of the file's size: only the
+    last ``TAIL_BYTES`` are searched for the id, the whole file with ``recovering``. Secrets are
+    replaced. A last line left unfinished is closed first, so it cannot swallow the event.
+
+    Raises ValueError for an id that is no ULID or a time without zone, MemoryBusy when the lock
+    stays taken, OSError when the disk refuses; then the event is not sealed and may be repeated.
+    """
+    if not is_ulid(event.id):
+        raise ValueError(f"an event id is a ULID, not {event.id!r}")
+    if event.at.tzinfo is None:
+        raise ValueError("an event's time needs a zone")
+    day = event.at.date()
+    block = format_event(Event(event.id, event.at, event.surface, redact(event.text)))
+    with folder.lock():
+        path = folder.contained(folder.day(day))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0 if recovering else max(0, size - TAIL_BYTES))
+            tail = file.read()
+            if _sealed(tail, event.id):
+                return False
+            if not size:
+                block = f"# {day.isoformat()}\n\n{block}"
+            elif not tail.endswith(b"\n"):
+                block = f"\n{block}"
+            _write(file, block.encode())
+            os.fsync(file.fileno())
+        if not size:
+            sync_folder(path.parent)
+    return True
+
+
+def read_day(folder: LearnerFolder, day: date) -> Day:
+    """Read one day; a missing file is an empty day. Bytes that are no UTF-8 become U+FFFD."""
+    return parse_day(folder.read(folder.day(day)).decode("utf-8", "replace"), day)
+
+
+def read_events(
+    folder: LearnerFolder, *, since: date | None = None, limit: int | None = None
+) -> list[Event]:
+    """Return the latest events, newest first: at most ``limit``, none of a day before ``since``.
+
+    Days are opened from the newest backwards and only as many as are needed.
+    """
+    found = (
+        event
+        for day in _days(folder.events)
+        if since is None or day >= since
+        for event in reversed(read_day(folder, day).events)
+    )
+    return list(islice(found, limit))
+
+
+def _read_event(raw: list[str], day: date) -> Event | None:
+    lines = [line.removesuffix("\r") for line in raw]
+    head = _HEAD.match(lines[0])
+    seal = _SEAL.search(lines[-1])
+    if head is None or seal is None:
+        return None
+    lines[-1] = lines[-1][: seal.start()]
+    try:
+        at = datetime.combine(day, time.fromisoformat(head[1]))
+    except ValueError:
+        return None  # 25:61:00 is a person's line
+    body = [lines[0][head.end() :], *(line.removeprefix(_INDENT) for line in lines[1:])]
+    return Event(seal[1], at, Surface(head[2]), unescape("\n".join(body)))
+
+
+def _sealed(data: bytes, event_id: str) -> bool:
+    return re.search(rb" \^e_%s\r?(?:\n|\Z)" % event_id.encode(), data) is not None
+
+
+def _write(file: BinaryIO, data: bytes) -> None:
+    """One write; a file system that takes only a part is given the rest."""
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]
+
+
+def _days(folder: Path) -> list[date]:
+    """Days that have a file, newest first."""
+    if not folder.is_dir():
+        return []
+    names = sorted((n.name for n in folder.iterdir() if _DAY_NAME.fullmatch(n.name)), reverse=True)
+    days = []
+    for name in names:
+        try:
+            days.append(date.fromisoformat(name.removesuffix(".md")))
+        except ValueError:
+            continue  # 2026-02-30.md: not ours
+    return days

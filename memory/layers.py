@@ -1,0 +1,218 @@
+"""The learner's folder: where each layer lies, who may write now, and how a write survives.
+
+Rules that stand here and nowhere else: a learner is a ULID and its folder lies directly under the
+root; one lock file a learner, held across processes; a file is replaced whole or not at all, and
+what it was before stays in ``.history/``; a revision is the SHA-256 of the bytes. Everything here
+blocks; asynchronous callers use a thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_LOCK_POLL_SECONDS = 0.01
+_REPLACE_TRIES = 20
+_REPLACE_PAUSE_SECONDS = 0.02
+
+
+class MemoryBusy(Exception):  # noqa: N818  (it names a state, not a fault)
+    """Another process or thread holds the learner's lock; nothing was written. Try again."""
+
+    def __init__(self, learner: str, seconds: float) -> None:
+        super().__init__(f"memory of learner {learner} stayed locked for {seconds:g} s")
+        self.learner = learner
+
+
+class Surface(StrEnum):
+    """Where something happened; the tag of an event and the name of a file of the second layer."""
+
+    CHAT = "chat"
+    QUIZ = "quiz"
+    REVIEW = "review"
+    MASTERY = "mastery"
+    MATERIALS = "materials"
+    NOTES = "notes"
+
+
+class Profile(StrEnum):
+    """The four documents of the third layer."""
+
+    RECENT = "recent"
+    PROFILE = "profile"
+    KNOWLEDGE = "knowledge"
+    PREFERENCES = "preferences"
+
+
+def is_ulid(text: str) -> bool:
+    """Tell whether a text is a ULID in its canonical spelling (26 capitals and digits).
+
+    Lower case is refused: two spellings would be one folder on some file systems, two on others.
+    """
+    return _ULID.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerFolder:
+    """One learner's memory under ``root``. Creating the value touches no file.
+
+    Raises ValueError for a learner that is no ULID, so no name from outside can leave the root.
+    """
+
+    root: Path
+    """The folder that holds all learners' folders."""
+    learner: str
+
+    def __post_init__(self) -> None:
+        if not is_ulid(self.learner):
+            raise ValueError(f"a learner id is a ULID, not {self.learner!r}")
+
+    @property
+    def path(self) -> Path:
+        """The learner's folder; it exists after the first write."""
+        return self.root / self.learner
+
+    @property
+    def events(self) -> Path:
+        """Folder of the first layer."""
+        return self.path / "events"
+
+    def day(self, day: date) -> Path:
+        """File of the first layer for a day of the learner's calendar."""
+        return self.events / f"{day.isoformat()}.md"
+
+    def surface(self, surface: Surface) -> Path:
+        """File of the second layer."""
+        return self.path / "surfaces" / f"{surface}.md"
+
+    def profile(self, document: Profile) -> Path:
+        """File of the third layer."""
+        return self.path / "profile" / f"{document}.md"
+
+    def contained(self, path: Path) -> Path:
+        """Return ``path`` if it truly lies in this learner's folder, links followed.
+
+        Raises ValueError otherwise, so that a link never turns one learner's memory into
+        another's. The root itself may be a link.
+        """
+        home = os.path.join(os.path.realpath(self.root), self.learner)  # noqa: PTH118
+        real = os.path.realpath(path)
+        if not real.startswith(home + os.sep):
+            raise ValueError(f"{path} leads out of the folder of learner {self.learner}")
+        return path
+
+    @contextmanager
+    def lock(self, timeout: float = 10.0) -> Iterator[None]:
+        """Hold the learner's lock, against other threads and processes; not re-entrant.
+
+        Waits up to ``timeout`` seconds, then raises MemoryBusy. A killed holder loses the lock
+        with its process. Creates the learner's folder, readable by its owner only.
+        """
+        from filelock import FileLock, Timeout  # 60 ms to import, and only writers need it
+
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = FileLock(
+            self.contained(self.path / ".lock"), timeout=timeout, poll_interval=_LOCK_POLL_SECONDS
+        )
+        try:
+            lock.acquire()
+        except Timeout:
+            raise MemoryBusy(self.learner, timeout) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def read(self, path: Path) -> bytes:
+        """Return a file's bytes; a missing file is an empty one."""
+        try:
+            return self.contained(path).read_bytes()
+        except FileNotFoundError:
+            return b""
+
+    def revision(self, path: Path) -> str:
+        """Return the revision of a file: SHA-256 of its bytes in hex, a missing file being empty.
+
+        It changes with every edit, a person's too, and only with one.
+        """
+        return hashlib.sha256(self.read(path)).hexdigest()
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Replace a file whole, keeping what it was in ``.history/``; the lock must be held.
+
+        After a crash at any moment the file holds the old bytes or the new ones, never a part.
+        """
+        target = self.contained(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            self._keep(target)
+        replace_file(target, data)
+
+    def history(self, path: Path) -> list[Path]:
+        """Return the kept revisions of a file, oldest first; their order is their number."""
+        folder = self._history_folder(path)
+        return sorted(folder.glob("[0-9]*.md")) if folder.is_dir() else []
+
+    def _history_folder(self, path: Path) -> Path:
+        return self.contained(self.path / ".history" / path.relative_to(self.path).with_suffix(""))
+
+    def _keep(self, path: Path) -> None:
+        folder = self._history_folder(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = self.history(path)
+        number = int(kept[-1].stem) + 1 if kept else 1
+        replace_file(folder / f"{number:08d}.md", path.read_bytes())
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write ``data`` to a temporary neighbour, sync it, and put it in the place of ``path``.
+
+    The neighbour's name is fixed: writers hold a lock, so a leftover belongs to a dead one.
+    """
+    neighbour = path.with_name(f".{path.name}.tmp")
+    with neighbour.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    if path.exists():
+        shutil.copymode(path, neighbour)
+    _rename_over(neighbour, path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name in a folder survive a power cut.
+
+    Windows cannot open a folder and needs not: NTFS journals its names.
+    """
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _rename_over(source: Path, target: Path) -> None:
+    """``os.replace``, patient on Windows, where a file that someone reads cannot be replaced."""
+    for _ in range(_REPLACE_TRIES):
+        try:
+            source.replace(target)
+        except PermissionError:
+            if os.name != "nt":
+                raise
+            time.sleep(_REPLACE_PAUSE_SECONDS)
+        else:
+            return
+    source.replace(target)

@@ -1,0 +1,145 @@
+"""What a learner asks to be remembered: a line of their own under "Notes" in ``profile.md``.
+
+The line carries no id, so it is a person's: private, outranking what the machine wrote, and
+never rewritten. The file gains lines at one place; every byte that was there stays.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+
+from memory.characters import escape, printable
+from memory.document import Kind, MemoryDocument, parse
+from memory.layers import LearnerFolder, Profile
+from memory.redact import redact
+
+MAX_NOTE_CHARACTERS = 1000
+
+_NOTES = "Notes"
+
+
+class NoteEmpty(ValueError):  # noqa: N818  (the reason, in words)
+    """There is nothing to remember."""
+
+
+class NoteTooLong(ValueError):  # noqa: N818  (the reason, in words)
+    """The text is longer than a note may be."""
+
+    def __init__(self, length: int, limit: int) -> None:
+        super().__init__(f"a note has at most {limit} characters, this one has {length}")
+        self.length = length
+        self.limit = limit
+
+
+class Remembered(Enum):
+    """What became of a note."""
+
+    SAVED = auto()
+    KNOWN = auto()
+    """The very same note stands there already; nothing was written."""
+
+
+def remember(folder: LearnerFolder, text: str) -> Remembered:
+    """Write a note of the learner's own under ``## Notes`` of ``profile/profile.md``.
+
+    Blank lines and secrets are left out; further lines are indented under the first. The
+    previous revision stays in ``.history/``.
+
+    Raises NoteEmpty, NoteTooLong (over 1000 characters), or MemoryBusy when the lock stays taken.
+    """
+    lines = [shown for line in re.split(r"\r\n?|\n", text) if (shown := printable(line).strip())]
+    length = len("\n".join(lines))
+    if not lines:
+        raise NoteEmpty("there is nothing to remember")
+    if length > MAX_NOTE_CHARACTERS:
+        raise NoteTooLong(length, MAX_NOTE_CHARACTERS)
+    bullet = _bullet(redact("\n".join(lines)))
+    path = folder.profile(Profile.PROFILE)
+    with folder.lock():
+        data = folder.read(path)
+        document = parse(data)
+        start, end = _notes_section(document)
+        if _stands_in(document, start, end, bullet):
+            return Remembered.KNOWN
+        folder.write(path, _inserted(document, start, end, bullet))
+    return Remembered.SAVED
+
+
+def _bullet(note: str) -> list[str]:
+    first, *rest = escape(note).split("\n")
+    if not first.strip("- "):
+        first = f"&#{ord('-')};{first[1:]}"  # a bullet of dashes alone would be a rule
+    return [f"- {first}", *(f"  {line}" for line in rest)]
+
+
+def _notes_section(document: MemoryDocument) -> tuple[int | None, int]:
+    """Return (index of the heading, or None; index of the line before which a note goes)."""
+    lines = document.lines
+    end = _body_end(document)
+    start = next(
+        (
+            i
+            for i, line in enumerate(lines[:end])
+            if line.kind is Kind.HEADING and line.level == 2 and line.text == _NOTES
+        ),
+        None,
+    )
+    if start is not None:
+        for i in range(start + 1, end):
+            if lines[i].kind is Kind.HEADING and lines[i].level <= 2:
+                end = i
+                break
+    while end > (start or 0) and lines[end - 1].kind is Kind.BLANK:
+        end -= 1
+    return start, end
+
+
+def _body_end(document: MemoryDocument) -> int:
+    """Index before the closing rule with footnotes, or before a block that nothing closes.
+
+    A note placed inside an open fence or comment would be hidden from everyone.
+    """
+    lines = document.lines
+    end = len(lines) if document.unclosed is None else document.unclosed
+    tail = end
+    while tail and lines[tail - 1].kind in (Kind.BLANK, Kind.FOOTNOTE):
+        tail -= 1
+    footnotes = any(line.kind is Kind.FOOTNOTE for line in lines[tail:end])
+    if footnotes and tail and lines[tail - 1].kind is Kind.RULE:
+        return tail - 1
+    return tail if footnotes else end
+
+
+def _stands_in(document: MemoryDocument, start: int | None, end: int, bullet: list[str]) -> bool:
+    """Tell whether the section holds exactly this bullet, not merely a longer one."""
+    if start is None:
+        return False
+    section = document.lines[start + 1 : end]
+    texts = [line.text.rstrip() if line.kind is Kind.TEXT else "" for line in section] + [""]
+    size = len(bullet)
+    return any(
+        texts[i : i + size] == bullet and not texts[i + size].startswith("  ")
+        for i in range(len(texts) - size)
+    )
+
+
+def _inserted(document: MemoryDocument, start: int | None, end: int, bullet: list[str]) -> bytes:
+    """Return the file with the bullet before line ``end``, the heading too where it is missing."""
+    before, after = document.lines[:end], document.lines[end:]
+    new = list(bullet)
+    last = before[-1] if before else None
+    if start is None:
+        new = [f"## {_NOTES}", "", *new]
+        if not document.lines:
+            new = ["# Profile", "", *new]
+    if last is not None and (start is None or not last.text.startswith(("- ", "  "))):
+        new = ["", *new]
+    if after and after[0].kind is not Kind.BLANK:
+        new = [*new, ""]
+    line_end = "\r\n" if document.lines and document.lines[0].raw.endswith("\r\n") else "\n"
+    added = "".join(line + line_end for line in new)
+    if last is not None and not last.raw.endswith("\n"):
+        added = line_end + added
+    text = "".join(line.raw for line in before) + added + "".join(line.raw for line in after)
+    return text.encode("utf-8", "surrogateescape")
