@@ -1,0 +1,1 @@
+"""The door to Telegram: long polling in, entities and buttons out."""
