@@ -6,6 +6,7 @@ parameters.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated
@@ -52,6 +53,7 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+_CODE = re.compile(r"[a-z]{2}")
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Names = Annotated[tuple[Word, ...], AfterValidator(_distinct)]
 ErrorText = Annotated[str, _text_of(400)]
@@ -96,7 +98,7 @@ class FrontMatter(Strict):
 
     id: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,32}$")]
     languages: Annotated[
-        tuple[Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")], ...],
+        tuple[Annotated[str, StringConstraints(pattern=f"^{_CODE.pattern}$")], ...],
         Field(min_length=1),
         AfterValidator(_distinct),
     ]
@@ -149,16 +151,17 @@ def validate(
     try:
         front = FrontMatter.model_validate(source.front)
     except ValidationError as error:
-        problems += _explain(error.errors(include_url=False, include_context=True), source, path)
+        told = {problem.key for problem in problems}
+        problems += [each for each in _explain(error, source, path) if each.key not in told]
     return front, tuple(sorted(problems, key=lambda problem: (problem.line or 0, problem.key)))
 
 
 def _declared(source: Source) -> tuple[str, ...]:
-    """Return the languages as far as they can be read; a wrong list is explained elsewhere."""
-    languages = source.front.get("languages")
-    if not isinstance(languages, list):
-        return ()
-    return tuple(language for language in languages if isinstance(language, str))
+    """Return the languages, or nothing to compare with when the list itself is wrong."""
+    given = source.front.get("languages")
+    languages = given if isinstance(given, list) else []
+    codes = tuple(each for each in languages if isinstance(each, str) and _CODE.fullmatch(each))
+    return codes if len(codes) == len(languages) else ()
 
 
 def _languages(source: Source, path: Path) -> Iterator[Problem]:
@@ -257,29 +260,31 @@ def _unknown_names(
             )
 
 
-def _explain(errors: list[ErrorDetails], source: Source, path: Path) -> Iterator[Problem]:
+def _explain(error: ValidationError, source: Source, path: Path) -> Iterator[Problem]:
     """Turn the validator's findings into problems, one for one mistake."""
+    found = error.errors(include_url=False)
     levels: dict[KeyPath, set[str]] = {
         (): set(FrontMatter.model_fields),
         ("model",): set(ModelOverrides.model_fields),
         ("errors",): set(ErrorTexts.model_fields),
     }
     guesses: dict[KeyPath, str | None] = {
-        error["loc"]: nearest(str(error["loc"][-1]), levels[error["loc"][:-1]])
-        for error in errors
-        if error["type"] == "extra_forbidden"
+        each["loc"]: nearest(str(each["loc"][-1]), levels[each["loc"][:-1]])
+        for each in found
+        if each["type"] == "extra_forbidden"
     }
-    for error in errors:
-        where = error["loc"]
-        if error["type"] == "missing" and where[0] in guesses.values():
+    meant = {guess for where, guess in guesses.items() if len(where) == 1}
+    for each in found:
+        where = each["loc"]
+        if each["type"] == "missing" and where[0] in meant:
             continue  # the misspelt key is reported already
-        if error["type"] == "extra_forbidden":
+        if each["type"] == "extra_forbidden":
             guess = guesses[where]
             allowed = ", ".join(sorted(levels[where[:-1]]))
             message = "is not a known key"
             fix = f"Did you mean `{guess}`?" if guess else f"The keys here are: {allowed}."
         else:
-            message, fix = _message(error), FORMS[str(where[0])]
+            message, fix = _message(each), FORMS[str(where[0])]
         yield Problem(path, dotted(where), source.line(where), message, fix)
 
 

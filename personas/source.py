@@ -163,6 +163,8 @@ class _FrontMatter:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             what = error.problem or "cannot be understood"
+            if "end of stream" in what:
+                mark = error.context_mark or mark  # where the quote or bracket was opened
             fix = "Indent with spaces and put texts with `: `, `#` or quotes into double quotes."
             if "'\\t'" in what:
                 fix = "Indent with spaces; YAML allows no tabs there."
