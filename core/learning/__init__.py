@@ -1,0 +1,1 @@
+"""What is learned, and when to ask again: pure functions over plain values."""

@@ -1,0 +1,152 @@
+"""A learner's cards in the database: adding, choosing, reviewing. The rules are in their own rooms.
+
+Every function runs inside the caller's transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import Enum, auto
+
+from sqlmodel import Session, col, func, select
+
+from core.ids import new_id
+from core.learning import spacing
+from core.learning.cards import CardText, duplicate_key, sibling_key
+from core.learning.selection import SESSION_LIMITS, Done, DueCard, queue
+from core.learning.spacing import RETENTION, Memory, Rating, Reviewed, State
+from core.store.session import insert_new
+from core.store.tables import Card, Review
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """All cards of a learner, as the rules see them, and what was answered on a study day."""
+
+    cards: tuple[DueCard, ...]
+    done: Done
+
+
+class Rated(Enum):
+    """Why a rating was not applied."""
+
+    NO_CARD = auto()
+    """It is gone, or another learner's."""
+    ALREADY = auto()
+    """This very question was rated before (a second tap, an old message)."""
+
+
+def load(session: Session, learner_id: str, day: date) -> Deck:
+    """Read a learner's deck for a study day."""
+    rows = session.exec(select(Card).where(Card.learner_id == learner_id)).all()
+    siblings = {row.id: sibling_key(row.front, row.back) for row in rows}
+    today = session.exec(
+        select(Review.card_id, func.min(Review.nth))
+        .where(Review.learner_id == learner_id, Review.study_day == day)
+        .group_by(col(Review.card_id))
+    ).all()
+    new = sum(first == 0 for _, first in today)
+    return Deck(
+        tuple(DueCard(row.id, siblings[row.id], row.created_day, memory_of(row)) for row in rows),
+        Done(
+            new=new,
+            reviews=len(today) - new,
+            siblings=frozenset(siblings[card] for card, _ in today if card in siblings),
+        ),
+    )
+
+
+def memory_of(card: Card) -> Memory | None:
+    """The card's place on the forgetting curve; None for one never asked."""
+    if card.stability is None or card.difficulty is None or card.last_day is None:
+        return None
+    return Memory(
+        stability=card.stability,
+        difficulty=card.difficulty,
+        due_day=card.due_day,
+        last_day=card.last_day,
+        reps=card.reps,
+        lapses=card.lapses,
+        state=State(card.state or State.REVIEW),
+    )
+
+
+def due_count(session: Session, learner_id: str, day: date) -> int:
+    """How many cards a study day asks for, before any limit."""
+    return session.exec(
+        select(func.count())
+        .select_from(Card)
+        .where(Card.learner_id == learner_id, Card.due_day <= day)
+    ).one()
+
+
+def add(session: Session, learner_id: str, text: CardText, day: date, now: datetime) -> Card | None:
+    """Save a card; None when the learner has the same one already."""
+    card = Card(
+        id=new_id(),
+        learner_id=learner_id,
+        front=text.front,
+        back=text.back,
+        normal=duplicate_key(text.front, text.back),
+        created_day=day,
+        due_day=day + timedelta(days=1),
+        created_at=now,
+    )
+    added = session.exec(
+        insert_new(session, Card, "learner_id", "normal")
+        .values(**card.model_dump())
+        .returning(col(Card.id))
+    ).scalar_one_or_none()
+    return card if added else None
+
+
+def session_queue(session: Session, learner_id: str, day: date) -> list[Card]:
+    """The cards of a ``/review`` now, in order, new ones at once."""
+    deck = load(session, learner_id, day)
+    chosen = queue(deck.cards, day, done=deck.done, limits=SESSION_LIMITS, new_at_once=True)
+    ids = [card.card_id for card in chosen]
+    rows = {row.id: row for row in session.exec(select(Card).where(col(Card.id).in_(ids)))}
+    return [rows[card_id] for card_id in ids]
+
+
+def own(session: Session, learner_id: str, card_id: str) -> Card | None:
+    """A card of this learner; None for one that is gone or somebody else's."""
+    card = session.get(Card, card_id)
+    return card if card and card.learner_id == learner_id else None
+
+
+def rate(
+    session: Session,
+    learner_id: str,
+    card_id: str,
+    nth: int,
+    rating: Rating,
+    day: date,
+    now: datetime,
+) -> tuple[Card, Reviewed] | Rated:
+    """Apply a rating of the card's ``nth`` presentation (its ``reps`` at that time), once."""
+    card = own(session, learner_id, card_id)
+    if card is None:
+        return Rated.NO_CARD
+    if card.reps != nth:
+        return Rated.ALREADY
+    # A zone change westwards can make today an earlier day than the last review's.
+    day = max(day, card.last_day or day)
+    reviewed = spacing.review(memory_of(card), rating, day, seed=card.id)
+    session.add(
+        Review(
+            card_id=card.id,
+            nth=nth,
+            learner_id=learner_id,
+            rating=rating,
+            retention=RETENTION,
+            study_day=day,
+            at=now,
+        )
+    )
+    after = reviewed.memory
+    card.stability, card.difficulty, card.state = after.stability, after.difficulty, after.state
+    card.due_day, card.last_day = after.due_day, after.last_day
+    card.reps, card.lapses = after.reps, after.lapses
+    return card, reviewed
