@@ -1,0 +1,245 @@
+"""What the one who runs the tutor sets for every part of the house.
+
+Variables of a channel are declared in the channel's own folder (see ``core.environment``); this
+module knows none of them. Tuning that is no secret is ``core.tuning``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_settings import NoDecode
+
+from core.context import AccountId
+from core.environment import (
+    AbsolutePath,
+    EnvSettings,
+    RefusedError,
+    SettingsError,
+    Token,
+    WebAddress,
+)
+from core.i18n import LANGUAGES, N_, Language, Words, host_language, language_from, words_for
+from core.zones import host_zone, similar_zone, zone_name
+
+__all__ = [
+    "AbsolutePath",
+    "Access",
+    "EnvSettings",
+    "LocalModel",
+    "RemoteModel",
+    "Settings",
+    "SettingsError",
+    "Token",
+    "WebAddress",
+    "account_id",
+]
+
+LOCAL: Final = "local"
+"""The value of ``PARTNERS_MODEL`` that means the model that runs in this process."""
+
+DATABASE_FILE: Final = "partners.db"
+
+Access = Literal["pairing", "allowlist", "open"]
+
+
+def account_id(text: str) -> AccountId:
+    """Return a linked account, ``channel:id``. Raises ValueError for anything else."""
+    channel, _, rest = (part.strip() for part in text.partition(":"))
+    known = channel.isascii() and channel.isidentifier()
+    if not known or not rest or any(character.isspace() for character in rest):
+        raise ValueError(text)
+    return AccountId(f"{channel.lower()}:{rest}")
+
+
+def _accounts(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return tuple(account_id(part) for part in value.replace("，", ",").split(",") if part.strip())
+
+
+def _database(value: SecretStr) -> SecretStr:
+    """Accept what people copy from a provider, return what SQLAlchemy's asyncio drivers need."""
+    address = value.get_secret_value()
+    scheme, mark, rest = address.partition("://")
+    drivers = {
+        "postgres": "postgresql+asyncpg",
+        "postgresql": "postgresql+asyncpg",
+        "postgresql+asyncpg": "postgresql+asyncpg",
+        "sqlite": "sqlite+aiosqlite",
+        "sqlite+aiosqlite": "sqlite+aiosqlite",
+    }
+    urlsplit(address)  # raises ValueError for a host in broken brackets
+    if not mark or scheme.lower() not in drivers:
+        raise ValueError("no database that is supported")
+    return SecretStr(f"{drivers[scheme.lower()]}://{rest}")
+
+
+def _zone(value: str) -> str:
+    if known := zone_name(value):
+        return known
+    if similar := similar_zone(value):
+        raise RefusedError(N_("Did you mean {zone}?"), zone=similar)
+    raise ValueError(value)
+
+
+def _language(value: str) -> str:
+    """Accept a locale too, such as ``zh_CN``."""
+    return next((code for code in LANGUAGES if language_from(value, "en") == code != "en"), value)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """The model that runs in this process."""
+
+    weights: Path | None
+    """A GGUF file; None is the packaged one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteModel:
+    """A model behind an OpenAI-compatible address."""
+
+    name: str
+    base_url: str | None
+    """None is the provider's own."""
+    api_key: SecretStr
+
+
+class Settings(EnvSettings):
+    """The variables every part of the house may need."""
+
+    data: AbsolutePath = Field(
+        default_factory=lambda: Path("data").absolute(),
+        validation_alias="PARTNERS_DATA",
+        description=N_("Write the path of a folder."),
+    )
+    """Folder of the memory files and the database."""
+    database_url: Annotated[SecretStr, AfterValidator(_database)] | None = Field(
+        default=None,
+        validation_alias="PARTNERS_DATABASE_URL",
+        description=N_(
+            "Write an address that begins with postgresql:// or sqlite:///, or remove it to use "
+            "a file in the data folder."
+        ),
+    )
+    """With an asyncio driver; what to open is ``database``."""
+    openai_api_key: Token | None = Field(
+        default=None,
+        validation_alias="OPENAI_API_KEY",
+        description=N_("Copy the key again from your provider."),
+    )
+    openai_base_url: WebAddress | None = Field(
+        default=None,
+        validation_alias="OPENAI_BASE_URL",
+        description=N_("Write an address such as http://127.0.0.1:11434/v1."),
+    )
+    model: str | None = Field(
+        default=None,
+        validation_alias="PARTNERS_MODEL",
+        description=N_("Write a model's name, or local."),
+    )
+    local_model: AbsolutePath | None = Field(
+        default=None,
+        validation_alias="PARTNERS_LOCAL_MODEL",
+        description=N_("Write the path of a GGUF file."),
+    )
+    access: Annotated[Access, BeforeValidator(lambda value: str(value).lower())] = Field(
+        default="pairing",
+        validation_alias="PARTNERS_ACCESS",
+        description=N_("Write pairing, allowlist or open."),
+    )
+    owners: Annotated[tuple[AccountId, ...], NoDecode, BeforeValidator(_accounts)] = Field(
+        default=(),
+        validation_alias="PARTNERS_OWNERS",
+        description=N_("Write accounts as channel:id, with commas between them."),
+    )
+    timezone: Annotated[str, AfterValidator(_zone)] = Field(
+        default_factory=host_zone,
+        validation_alias="PARTNERS_TIMEZONE",
+        description=N_("Write a zone such as Europe/Berlin or Asia/Shanghai."),
+    )
+    """IANA name; the zone of a learner who has not said another one."""
+    language: Annotated[Language, BeforeValidator(_language)] = Field(
+        default_factory=host_language,
+        validation_alias="PARTNERS_LANGUAGE",
+        description=N_("Write en or zh."),
+    )
+    """Language of the command line, and of a learner whose platform does not tell."""
+    health_port: Annotated[int, Field(ge=1, le=65535)] | None = Field(
+        default=None,
+        validation_alias="PARTNERS_HEALTH_PORT",
+        description=N_("Write a free port from 1 to 65535, or remove it."),
+    )
+
+    @property
+    def database(self) -> SecretStr:
+        """The SQLAlchemy address to open: the one set, else SQLite in the data folder."""
+        if self.database_url is not None:
+            return self.database_url
+        return SecretStr(f"sqlite+aiosqlite:///{(self.data / DATABASE_FILE).as_posix()}")
+
+    @property
+    def words(self) -> Words:
+        """The words for the one who runs the tutor."""
+        return words_for(self.language)
+
+    def prepare_data(self) -> Path:
+        """Create the data folder where it is missing, see that it can be written to, return it.
+
+        Raises SettingsError.
+        """
+        probe = self.data / ".writable"
+        try:
+            self.data.mkdir(parents=True, exist_ok=True)
+            probe.write_bytes(b"")
+            probe.unlink()
+        except OSError as error:
+            raise SettingsError(
+                self.words(
+                    "The data folder {folder} cannot be written to ({reason}). Correct its "
+                    "permissions, or name another folder in PARTNERS_DATA.",
+                    folder=self.data,
+                    reason=error.strerror or type(error).__name__,
+                )
+            ) from None
+        return self.data
+
+    def chosen_model(self) -> LocalModel | RemoteModel:
+        """Decide which model answers.
+
+        Without key and address it is the local one, also where ``PARTNERS_MODEL`` says so; with
+        either of them a model must be named. Raises SettingsError.
+        """
+        reachable = self.openai_api_key is not None or self.openai_base_url is not None
+        if (self.model or "").lower() == LOCAL or (self.model is None and not reachable):
+            if self.local_model is not None and not self.local_model.is_file():
+                raise SettingsError(
+                    self.words(
+                        "PARTNERS_LOCAL_MODEL names {file}, which is not there. Correct the "
+                        "path, or remove it to use the small packaged model.",
+                        file=self.local_model,
+                    )
+                )
+            return LocalModel(self.local_model)
+        if not reachable:
+            raise SettingsError(
+                self.words(
+                    "PARTNERS_MODEL is “{model}”, but there is no OPENAI_API_KEY and no "
+                    "OPENAI_BASE_URL to reach it. Set one of them, or PARTNERS_MODEL=local.",
+                    model=self.model,
+                )
+            )
+        if self.model is None:
+            raise SettingsError(
+                self.words(
+                    "OPENAI_API_KEY or OPENAI_BASE_URL is set, but no model is named. Set "
+                    "PARTNERS_MODEL to a model of your provider, or to local."
+                )
+            )
+        # Model servers on the own machine want no key, but the client insists on one.
+        return RemoteModel(self.model, self.openai_base_url, self.openai_api_key or SecretStr("-"))

@@ -1,0 +1,321 @@
+"""Tuning that is no secret: ``partners.toml`` over the built-in defaults.
+
+A value that cannot be used, or a key nobody knows, costs a warning and nothing else; what is not
+TOML at all refuses to start, since nothing in it can be trusted then. Tables of channels are handed
+to the channel of that name as they are.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from core.context import AccountId
+from core.environment import SettingsError
+from core.i18n import Words, words_for
+from core.settings import account_id
+
+TUNING_FILE: Final = Path("partners.toml")
+"""Default place, relative to the working directory."""
+
+_RESERVE_SHARE: Final = 4
+"""The reserve is at most this part of the gate: a quarter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapabilityTuning:
+    """How one capability uses the model. Tokens are the provider's."""
+
+    temperature: float = 0.2
+    max_rounds: int = 8
+    """Calls of the model in a turn, the closing answer not counted."""
+    exploring_max_tokens: int = 1600
+    """A step that thinks or calls a tool, in the labelled protocol."""
+    responding_max_tokens: int = 8000
+    """A round that may be the answer."""
+    answer_now_max_tokens: int = 8000
+    """The closing answer when a gate is reached."""
+    deadline_seconds: float = 120
+    """Wall clock of a turn, closing answer included."""
+    context_tokens: int = 110_000
+    """The gate: no prompt grows beyond it."""
+    reserve_tokens: int = 18_000
+    """Part of the gate kept for the closing answer; at most a quarter of it."""
+
+    def within(self, window: int) -> CapabilityTuning:
+        """Return this for a model whose context window is ``window`` tokens.
+
+        The gate is the smaller of the two, and the reserve at most a quarter of the gate.
+        """
+        gate = min(self.context_tokens, window)
+        reserve = min(self.reserve_tokens, gate // _RESERVE_SHARE)
+        return replace(self, context_tokens=gate, reserve_tokens=reserve)
+
+
+DEFAULTS: Final[Mapping[str, CapabilityTuning]] = MappingProxyType({"chat": CapabilityTuning()})
+"""The capabilities there are, with their built-in tuning."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A key of a capability: its field, and the values that make sense."""
+
+    name: str
+    low: float
+    high: float
+    whole: bool = True
+
+
+_NUMBERS: Final = MappingProxyType(
+    {
+        "temperature": _Number("temperature", 0, 2, whole=False),
+        "max_rounds": _Number("max_rounds", 1, 100),
+        "exploring.max_tokens": _Number("exploring_max_tokens", 16, 1_000_000),
+        "responding.max_tokens": _Number("responding_max_tokens", 16, 1_000_000),
+        "answer_now.max_tokens": _Number("answer_now_max_tokens", 16, 1_000_000),
+        "deadline_seconds": _Number("deadline_seconds", 1, 86_400, whole=False),
+        "context_tokens": _Number("context_tokens", 1_000, 10_000_000),
+        "reserve_tokens": _Number("reserve_tokens", 0, 2_500_000),
+    }
+)
+
+_OTHER_SHAPES: Final = MappingProxyType(
+    {
+        "max_tokens": "responding.max_tokens",
+        **{
+            shape: f"{step}.max_tokens"
+            for step in ("exploring", "responding", "answer_now")
+            for shape in (step, f"{step}_max_tokens")
+        },
+    }
+)
+"""Flat ways to write a key, taken as what they mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What ``partners.toml`` says, complete."""
+
+    capabilities: Mapping[str, CapabilityTuning] = DEFAULTS
+    allow: tuple[AccountId, ...] = ()
+    """Accounts of ``[access] allow``."""
+    channels: Mapping[str, Mapping[str, object]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    warnings: tuple[str, ...] = ()
+    """One sentence for each key that is unknown or whose value is of no use."""
+
+    def capability(self, name: str) -> CapabilityTuning:
+        """Return the tuning of a capability; KeyError for one that does not exist."""
+        return self.capabilities[name]
+
+    def channel(self, name: str) -> Mapping[str, object]:
+        """Return the table of a channel as it is written; empty when there is none."""
+        return self.channels.get(name, {})
+
+
+def load_tuning(path: Path = TUNING_FILE, words: Words | None = None) -> Tuning:
+    """Read ``partners.toml``; a missing file gives the defaults.
+
+    ``words`` are those of the one who runs the tutor, English when None. Raises SettingsError when
+    the file cannot be read or is not TOML.
+    """
+    said = words or words_for("en")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return Tuning()
+    except UnicodeDecodeError:
+        raise SettingsError(
+            said("{file} is not a UTF-8 text. Save it again as UTF-8.", file=path)
+        ) from None
+    except OSError as error:
+        raise SettingsError(
+            said(
+                "{file} cannot be read ({reason}). Correct its permissions.",
+                file=path,
+                reason=error.strerror or type(error).__name__,
+            )
+        ) from None
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(_syntax(path, str(error), text, said)) from None
+    return _Reader(path.name, said).read(tables)
+
+
+def _syntax(path: Path, message: str, text: str, words: Words) -> str:
+    """Say where a file stops to be TOML; at its end the place is the last line."""
+    place = re.search(r"\(at line (\d+), column (\d+)\)", message)
+    lines = text.rstrip().splitlines() or [""]
+    line, column = place.groups() if place else (str(len(lines)), str(len(lines[-1]) + 1))
+    return words(
+        "{file}, line {line}, column {column}: this is not TOML ({reason}). Correct the line, or "
+        "compare it with partners.toml.example.",
+        file=path,
+        line=line,
+        column=column,
+        reason=re.sub(r" \(at .*\)$", "", message),
+    )
+
+
+class _Reader:
+    """Turns the tables into a ``Tuning`` and collects what has to be said about them."""
+
+    def __init__(self, file: str, words: Words) -> None:
+        self.file = file
+        self.words = words
+        self.warnings: list[str] = []
+
+    def read(self, tables: Mapping[str, object]) -> Tuning:
+        known = ("capabilities", "access", "channels")
+        for key in tables:
+            if key not in known:
+                self.unknown(key, "", known)
+        capabilities = dict(DEFAULTS)
+        for name, table in self.table(tables, "capabilities").items():
+            if name not in DEFAULTS:
+                self.unknown(name, "capabilities.", tuple(DEFAULTS))
+            elif isinstance(table, dict):
+                capabilities[name] = self.capability(f"capabilities.{name}.", table, DEFAULTS[name])
+            else:
+                self.no_table(f"capabilities.{name}", table)
+        access = self.table(tables, "access")
+        for key in access:
+            if key != "allow":
+                self.unknown(key, "access.", ("allow",))
+        channels = {}
+        for name, table in self.table(tables, "channels").items():
+            if isinstance(table, dict):
+                channels[name] = MappingProxyType(table)
+            else:
+                self.no_table(f"channels.{name}", table)
+        return Tuning(
+            capabilities=MappingProxyType(capabilities),
+            allow=tuple(self.accounts(access.get("allow", []))),
+            channels=MappingProxyType(channels),
+            warnings=tuple(self.warnings),
+        )
+
+    def table(self, tables: Mapping[str, object], key: str) -> Mapping[str, object]:
+        found = tables.get(key, {})
+        if isinstance(found, dict):
+            return found
+        self.no_table(key, found)
+        return {}
+
+    def capability(
+        self, prefix: str, table: Mapping[str, object], default: CapabilityTuning
+    ) -> CapabilityTuning:
+        values: dict[str, float] = {}
+        for key, value in _flat(table):
+            number = _NUMBERS.get(_OTHER_SHAPES.get(key, key))
+            if number is None:
+                self.unknown(key, prefix, tuple(_NUMBERS))
+                continue
+            usable = _number(value, number)
+            if usable is None:
+                self.warnings.append(
+                    self.words(
+                        "{file}: {key} is “{value}”, which cannot be used; it stays {default}. "
+                        "Write a number from {low} to {high}.",
+                        file=self.file,
+                        key=prefix + key,
+                        value=str(value)[:80],
+                        default=getattr(default, number.name),
+                        low=f"{number.low:g}",
+                        high=f"{number.high:.0f}",
+                    )
+                )
+            else:
+                values[number.name] = usable
+        wanted = replace(default, **values)  # type: ignore[arg-type]  # fields by checked name
+        usable_tuning = wanted.within(wanted.context_tokens)
+        if "reserve_tokens" in values and usable_tuning != wanted:
+            self.warnings.append(
+                self.words(
+                    "{file}: {key} is more than a quarter of context_tokens; {limit} is used.",
+                    file=self.file,
+                    key=f"{prefix}reserve_tokens",
+                    limit=usable_tuning.reserve_tokens,
+                )
+            )
+        return usable_tuning
+
+    def accounts(self, value: object) -> Iterator[AccountId]:
+        if isinstance(value, str):
+            value = [part for part in value.split(",") if part.strip()]
+        for item in value if isinstance(value, list) else [value]:
+            try:
+                yield account_id(item if isinstance(item, str) else "")
+            except ValueError:
+                self.warnings.append(
+                    self.words(
+                        "{file}: access.allow holds “{value}”, which is no account and lets nobody "
+                        "in. Write accounts as channel:id.",
+                        file=self.file,
+                        value=str(item)[:80],
+                    )
+                )
+
+    def unknown(self, key: str, prefix: str, known: Sequence[str]) -> None:
+        near = difflib.get_close_matches(key, known, n=1)
+        if near:
+            self.warnings.append(
+                self.words(
+                    "{file}: nobody knows {key}, it is ignored. Did you mean {similar}?",
+                    file=self.file,
+                    key=prefix + key,
+                    similar=prefix + near[0],
+                )
+            )
+        else:
+            self.warnings.append(
+                self.words(
+                    "{file}: nobody knows {key}, it is ignored. Remove it, or compare with "
+                    "partners.toml.example.",
+                    file=self.file,
+                    key=prefix + key,
+                )
+            )
+
+    def no_table(self, key: str, value: object) -> None:
+        self.warnings.append(
+            self.words(
+                "{file}: {key} is “{value}”, which is ignored; it has to be a table, [{key}].",
+                file=self.file,
+                key=key,
+                value=str(value)[:80],
+            )
+        )
+
+
+def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _number(value: object, number: _Number) -> float | None:
+    """Return a usable number, also from a text such as ``"0.2"``; None for anything else."""
+    if isinstance(value, str):
+        try:
+            value = float(value.replace("_", ""))
+        except ValueError:
+            return None
+    # A boolean counts as a number in Python, not here; what is not a number fails both bounds.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not number.low <= value <= number.high:
+        return None
+    if not number.whole:
+        return value
+    return int(value) if value == int(value) else None
