@@ -152,6 +152,12 @@ class ChatModel(Protocol):
     def small(self) -> bool:
         """Wants a short prompt: reads slowly and understands little."""
 
+    def named(self, name: str) -> ChatModel:
+        """Return another model of the same provider, sharing its connections.
+
+        Where there is only one model, that one.
+        """
+
     def begin_loading(self) -> None:
         """Start whatever takes long before the first call, without waiting. Safe to repeat."""
 

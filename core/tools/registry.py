@@ -72,11 +72,6 @@ class ToolResult:
 class BadArgumentsError(Exception):
     """Arguments that are no JSON object, or do not fit the tool. The text is for the model."""
 
-    def __init__(self, text: str, *, broken: bool) -> None:
-        super().__init__(text)
-        self.broken = broken
-        """Not even JSON: usually cut off in the middle."""
-
 
 def declare(
     name: str,
@@ -150,25 +145,25 @@ def parse_arguments(raw: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise BadArgumentsError(
             f"The arguments are not complete JSON ({error.msg}). "
-            "Send the call again with one complete JSON object.",
-            broken=True,
+            "Send the call again with one complete JSON object."
         ) from error
     if not isinstance(value, dict):
         raise BadArgumentsError(
             'The arguments must be a JSON object such as {"name": "value"}, '
-            f"not a {_json_kind(value)}.",
-            broken=False,
+            f"not a {_json_kind(value)}."
         )
     return value
 
 
-async def run_tool(tool: Tool, raw: str, context: ToolContext, *, seconds: float) -> ToolResult:
+async def run_tool(
+    tool: Tool, values: dict[str, Any], context: ToolContext, *, seconds: float
+) -> ToolResult:
     """Run a call to its end and return what the model is told.
 
-    ``raw`` is the arguments as the model wrote them; ``seconds`` is what is left of the turn, the
+    ``values`` are the arguments (``parse_arguments``); ``seconds`` is what is left of the turn, the
     tool's own deadline applies as well. Raises BadArgumentsError, nothing else.
     """
-    given = _validated(tool, parse_arguments(raw))
+    given = _validated(tool, values)
     allowed = min(tool.deadline_seconds, max(seconds, 0.0))
     try:
         async with asyncio.timeout(allowed):
@@ -202,7 +197,7 @@ def _validated(tool: Tool, values: dict[str, Any]) -> BaseModel:
         )
         schema = json.dumps(tool.spec.parameters, ensure_ascii=False)
         raise BadArgumentsError(
-            f"The arguments do not fit: {faults}. Arguments must match {schema}.", broken=False
+            f"The arguments do not fit: {faults}. Arguments must match {schema}."
         ) from error
 
 

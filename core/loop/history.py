@@ -1,0 +1,125 @@
+"""Well-formed histories: what is sent to a model is always legal and always fits. Pure functions.
+
+Providers refuse a request in which a tool result has no call, a call has no result, or no user
+speaks; such a history, once stored, would break its conversation for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from core.llm.port import ChatMessage
+
+INTERRUPTED: Final = "[no result: the call was interrupted]"
+_CUT: Final = "\n[…]\n"
+_RESULT_FLOOR: Final = 400
+"""Tokens below which a tool's result is not cut any further."""
+_OVERHEAD: Final = 4
+"""Tokens that a message costs beside its text."""
+
+
+def estimate(text: str) -> int:
+    """Return about how many tokens a text has: four ASCII characters each, others one each.
+
+    Only for what no provider has counted yet. It errs on the large side for most tokenizers.
+    """
+    plain = len(text.encode("ascii", "ignore"))
+    return (plain + 3) // 4 + len(text) - plain
+
+
+def estimate_message(message: ChatMessage) -> int:
+    """Return about how many tokens a message has, its calls included."""
+    calls = sum(estimate(call.name) + estimate(call.arguments) for call in message.tool_calls)
+    return _OVERHEAD + estimate(message.content) + calls
+
+
+def estimate_messages(messages: Iterable[ChatMessage]) -> int:
+    """Return about how many tokens the messages have together."""
+    return sum(map(estimate_message, messages))
+
+
+def well_formed(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """Return the messages as every provider takes them.
+
+    Every call is followed by exactly one result, in the order of the calls, a missing one being
+    replaced by a note; results without a call are dropped, as are messages that say nothing. The
+    last message of the user is always kept. A legal history is returned unchanged.
+    """
+    last_user = max((i for i, m in enumerate(messages) if m.role == "user"), default=None)
+    kept: list[ChatMessage] = []
+    index = 0
+    while index < len(messages):
+        message = messages[index]
+        index += 1
+        if message.role == "tool":
+            continue  # those that belong to a call are taken with it
+        if not message.tool_calls:
+            if message.content.strip() or index - 1 == last_user:
+                kept.append(message)
+            continue
+        results: dict[str, ChatMessage] = {}
+        while index < len(messages) and messages[index].role == "tool":
+            result = messages[index]
+            results.setdefault(result.tool_call_id or "", result)
+            index += 1
+        kept.append(message)
+        for call in message.tool_calls:
+            given = results.pop(call.id, None)
+            kept.append(given or ChatMessage("tool", INTERRUPTED, tool_call_id=call.id))
+    return tuple(kept)
+
+
+def trim(messages: Sequence[ChatMessage], limit: int) -> tuple[ChatMessage, ...]:
+    """Return a well-formed history of about ``limit`` tokens at most.
+
+    Kept for certain: the instructions (system messages) and everything from the last message of
+    the user on. Before it, whole exchanges are dropped, oldest first, so that the history begins
+    with a user. If that is not enough, tool results are cut, oldest first, then the longest user
+    message is cut in its middle. Only instructions that are larger than ``limit`` themselves
+    exceed it.
+    """
+    whole = well_formed(messages)
+    excess = estimate_messages(whole) - limit
+    if excess <= 0:
+        return whole
+    system = [m for m in whole if m.role == "system"]
+    spoken = [m for m in whole if m.role != "system"]
+    last_user = max((i for i, m in enumerate(spoken) if m.role == "user"), default=0)
+    start = 0
+    while start < last_user and excess > 0:
+        end = start + 1
+        while end < last_user and spoken[end].role != "user":
+            end += 1
+        excess -= estimate_messages(spoken[start:end])
+        start = end
+    spoken = spoken[start:]
+    for floor in (_RESULT_FLOOR, 0):
+        for index, message in enumerate(spoken):
+            if excess <= 0:
+                break
+            if message.role == ("tool" if floor else "user"):
+                spoken[index] = shorter = _shortened(message, excess, floor)
+                excess -= estimate_message(message) - estimate_message(shorter)
+    return (*system, *spoken)
+
+
+def _shortened(message: ChatMessage, excess: int, floor: int) -> ChatMessage:
+    """Cut the middle out of a message so that it has ``excess`` tokens fewer, if it has."""
+    return replace(
+        message, content=fitted(message.content, max(estimate(message.content) - excess, floor))
+    )
+
+
+def fitted(text: str, limit: int) -> str:
+    """Return ``text`` in about ``limit`` tokens at most: its beginning and its end."""
+    if estimate(text) <= limit:
+        return text
+    room = max(limit - estimate(_CUT), 0)
+    # Characters of this text for each token, so that neither script is cut too short.
+    share = len(text) / estimate(text)
+    head, tail = int(room * share * 2 / 3), int(room * share / 3)
+    while head + tail and estimate(text[:head]) + estimate(text[len(text) - tail :]) > room:
+        head, tail = head * 9 // 10, tail * 9 // 10
+    return text[:head] + _CUT + text[len(text) - tail :]
