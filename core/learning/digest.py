@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from core.clock import ROLLOVER, local_instant, study_date
-from core.learning.selection import DIGEST_LIMITS, DueCard, Limits, due, queue
+from core.learning.selection import DIGEST_LIMITS, Done, DueCard, Limits, due, queue
 
 SLOT = "digest"
 """The slot of the daily questions; goodbyes use it too, so that a day never has both."""
@@ -130,12 +131,14 @@ def plan(
     cards: Sequence[DueCard],
     history: Sequence[PastNudge],
     *,
+    done: Done | None = None,
     limits: Limits = DIGEST_LIMITS,
 ) -> Plan | NotYet:
     """Decide what a sweep at ``now``, an aware instant, does for one learner.
 
     ``cards`` are all of the learner's cards, due or not; ``history`` holds at least the nudges
-    since ``last_active``, and the latest one.
+    since ``last_active``, and the latest one; ``done`` is what was answered on the study day of
+    ``now``, read off the cards by default.
     """
     now = now.astimezone(UTC)
     if not learner.enabled or learner.consent_at is None:
@@ -148,7 +151,7 @@ def plan(
     if rhythm in (_Rhythm.SENT, _Rhythm.RESTING):
         reason = Reason.ALREADY_SENT if rhythm is _Rhythm.SENT else Reason.WEEKLY
         return NotYet(reason, _next(now, learner, cards, history, tomorrow))
-    chosen = queue(cards, day, limits=limits)
+    chosen = queue(cards, day, done=done, limits=limits)
     if not chosen:
         reason = Reason.DAY_FULL if due(cards, day) else Reason.NOTHING_DUE
         return NotYet(reason, _next(now, learner, cards, history, tomorrow))
@@ -173,12 +176,14 @@ def next_reminder(
     learner: LearnerTime,
     cards: Sequence[DueCard],
     history: Sequence[PastNudge] = (),
+    *,
+    done: Done | None = None,
 ) -> datetime | None:
     """Return the UTC instant of the next reminder as things stand, for "tomorrow at 09:00".
 
     None when there will be none: switched off, said goodbye, or no card that can come due.
     """
-    outcome = plan(now, learner, cards, history)
+    outcome = plan(now, learner, cards, history, done=done)
     return outcome.at if isinstance(outcome, Plan) else outcome.next_instant
 
 
@@ -227,7 +232,7 @@ def _ignored_days(days: Sequence[date], today: date) -> int:
     Days on which none could be sent, because the program was down, count for nobody.
     """
     total = 0
-    for index, (day, following) in enumerate(zip(days, [*days[1:], today], strict=True), start=1):
+    for index, (day, following) in enumerate(pairwise([*days, today]), start=1):
         period = _WEEK if index >= WEEKLY_AFTER else 1
         total += min((following - day).days, period)
     return total

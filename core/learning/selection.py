@@ -6,7 +6,7 @@ leeches are never asked, and a large backlog pauses new cards instead of growing
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -40,6 +40,18 @@ class DueCard:
     def leech(self) -> bool:
         """Forgotten too often to be asked again."""
         return self.memory is not None and is_leech(self.memory.lapses)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a learner has already answered on a study day."""
+
+    new: int = 0
+    """Cards answered for the first time."""
+    reviews: int = 0
+    """Cards known from earlier days."""
+    siblings: frozenset[str] = frozenset()
+    """Sibling keys of them all: their siblings wait for another day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +89,35 @@ def queue(
     cards: Sequence[DueCard],
     day: date,
     *,
+    done: Done | None = None,
     limits: Limits = DIGEST_LIMITS,
     new_at_once: bool = False,
 ) -> list[DueCard]:
     """Return the cards to ask now, in order, within the limits and without siblings.
 
-    ``cards`` are all of the learner's cards: those answered on ``day`` count towards the day's
-    limits, and their siblings wait for another day. New cards pause while more than twice a day's
-    reviews are waiting.
+    ``done`` is what was answered on ``day``; without it, it is read off ``cards``, which then are
+    all of the learner's. New cards pause while more than twice a day's reviews are waiting.
     """
-    today = [card.memory for card in cards if card.memory and card.memory.last_day == day]
-    firsts = sum(memory.reps == 1 for memory in today)
+    done = done_on(cards, day) if done is None else done
     ready = due(cards, day, new_at_once=new_at_once)
     known = [card for card in ready if card.memory is not None]
     fresh = [card for card in ready if card.memory is None]
     if len(known) > 2 * limits.reviews:
         fresh = []
-    met = {card.sibling for card in cards if card.memory and card.memory.last_day == day}
-    reviews = _apart(known, met)[: max(0, limits.reviews - (len(today) - firsts))]
-    new = _apart(fresh, met | {card.sibling for card in reviews})[: max(0, limits.new - firsts)]
+    reviews = _apart(known, done.siblings)[: max(0, limits.reviews - done.reviews)]
+    met = done.siblings | {card.sibling for card in reviews}
+    new = _apart(fresh, met)[: max(0, limits.new - done.new)]
     new = new[: max(limits.prompts - len(reviews), min(NEW_SEATS, limits.prompts // 2))]
     return [*reviews[: limits.prompts - len(new)], *new]
+
+
+def done_on(cards: Iterable[DueCard], day: date) -> Done:
+    """Tell from the cards alone what was answered on a study day."""
+    answered = [
+        (card.memory, card.sibling) for card in cards if card.memory and card.memory.last_day == day
+    ]
+    new = sum(memory.reps == 1 for memory, _ in answered)
+    return Done(new, len(answered) - new, frozenset(sibling for _, sibling in answered))
 
 
 def _chance(card: DueCard, day: date) -> float:
@@ -105,7 +125,7 @@ def _chance(card: DueCard, day: date) -> float:
     return 2.0 if card.memory is None else retrievability(card.memory, day)
 
 
-def _apart(cards: Sequence[DueCard], met: Set[str]) -> list[DueCard]:
+def _apart(cards: Sequence[DueCard], met: frozenset[str]) -> list[DueCard]:
     """Keep the first card of each family that was not met yet."""
     first: dict[str, DueCard] = {}
     for card in cards:
