@@ -15,6 +15,7 @@ from typing import Protocol
 from core.commands.declare import Menu
 from core.context import InboundMessage, ReplyTarget
 from core.document import Document
+from core.events import TurnEvent
 
 
 class SendError(Exception):
@@ -115,6 +116,9 @@ class Channel(Protocol):
 
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show that the tutor is at work until the context is left. Never raises."""
+
+    def watch(self, target: ReplyTarget, event: TurnEvent) -> None:
+        """See a turn as it happens, for a preview. May be ignored; must return at once."""
 
     def health(self) -> str | None:
         """None while the channel works, else a sentence that says what is wrong."""

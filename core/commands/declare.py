@@ -19,6 +19,8 @@ class CommandSpec:
     usage: str = ""
     """Message id of the arguments as help shows them, for example ``QUESTION :: ANSWER``."""
     aliases: tuple[str, ...] = ()
+    private: bool = False
+    """Shows or changes what is the learner's alone; in a group it points to the private chat."""
     immediate: bool = False
     """Answered at once, never waiting for a turn under way."""
 

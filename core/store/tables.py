@@ -59,7 +59,9 @@ class Learner(SQLModel, table=True):
     zone: str
     """IANA name."""
     reminders: bool = True
-    """The line under the first saved card tells of them; one tap turns them off."""
+    """False once the learner has switched them off."""
+    reminders_from: datetime | None = _instant(default=None)
+    """When the first saved card told of them, which is the consent; None before."""
     reminder_time: str = "09:00"
     """Wall-clock time of the digest, ``HH:MM`` in the learner's zone."""
     home: str | None = None
@@ -237,13 +239,15 @@ class Card(SQLModel, table=True):
     front: str
     back: str
     normal: str
-    """Normalised question; a second card with it is refused."""
+    """``core.learning.cards.duplicate_key``; a second card with it is refused."""
     created_day: date
     due_day: date
     """Study day from which it is asked again; for a new card, the day after it was made."""
     last_day: date | None = None
     stability: float | None = None
     difficulty: float | None = None
+    state: str | None = None
+    """``core.learning.spacing.State``; None, like the three above, for a card never asked."""
     reps: int = 0
     lapses: int = 0
     created_at: datetime = _instant()
@@ -259,6 +263,7 @@ class Review(SQLModel, table=True):
     """``Card.reps`` before this review: a second tap on the same buttons is the same review."""
     learner_id: str = Field(foreign_key="learner.id")
     rating: int
+    retention: float
     study_day: date
     at: datetime = _instant()
 

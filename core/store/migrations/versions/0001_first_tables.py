@@ -25,6 +25,7 @@ def upgrade() -> None:
         sa.Column("language", sa.String(), nullable=True),
         sa.Column("zone", sa.String(), nullable=False),
         sa.Column("reminders", sa.Boolean(), nullable=False),
+        sa.Column("reminders_from", sa.DateTime(timezone=True), nullable=True),
         sa.Column("reminder_time", sa.String(), nullable=False),
         sa.Column("home", sa.String(), nullable=True),
         sa.Column("home_language", sa.String(), nullable=True),
@@ -84,6 +85,7 @@ def upgrade() -> None:
         sa.Column("last_day", sa.Date(), nullable=True),
         sa.Column("stability", sa.Float(), nullable=True),
         sa.Column("difficulty", sa.Float(), nullable=True),
+        sa.Column("state", sa.String(), nullable=True),
         sa.Column("reps", sa.Integer(), nullable=False),
         sa.Column("lapses", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -210,6 +212,7 @@ def upgrade() -> None:
         sa.Column("nth", sa.Integer(), nullable=False),
         sa.Column("learner_id", sa.String(), nullable=False),
         sa.Column("rating", sa.Integer(), nullable=False),
+        sa.Column("retention", sa.Float(), nullable=False),
         sa.Column("study_day", sa.Date(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(

@@ -1,0 +1,105 @@
+"""Who may learn here: the verdict is a pure function, the codes are rows.
+
+Closed by default: a stranger gets a pairing code, and nothing of what they wrote is kept. The one
+who runs the tutor lets them in by that code.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum, StrEnum
+
+from sqlmodel import Session, col, delete, select
+
+from core.context import AccountId, ReplyTarget
+from core.store.tables import AccessRequest, AccessState, Account
+
+CODE_LIFE = timedelta(hours=24)
+_CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class AccessMode(StrEnum):
+    """PARTNERS_ACCESS."""
+
+    PAIRING = "pairing"
+    """Strangers get a code that the owner approves."""
+    ALLOWLIST = "allowlist"
+    """Only the accounts in ``[access] allow``, the owners and the approved."""
+    OPEN = "open"
+    """Everybody who is not denied."""
+
+
+class Verdict(Enum):
+    """What an account may do here."""
+
+    OWNER = "learns, and may stop anybody's turn"
+    ADMITTED = "learns"
+    STRANGER = "is told, politely, how to get in"
+    DENIED = "gets no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPolicy:
+    """The settings that decide about access."""
+
+    mode: AccessMode
+    owners: Collection[str]
+    allow: Collection[str]
+
+    def judge(self, account: str, state: str | None) -> Verdict:
+        """Decide about an account and what is recorded of it (None: never seen).
+
+        A recorded denial outranks every list except ownership; an empty list admits nobody.
+        """
+        if account in self.owners or state == AccessState.OWNER:
+            return Verdict.OWNER
+        if state == AccessState.DENIED:
+            return Verdict.DENIED
+        admitted = (
+            self.mode is AccessMode.OPEN or state == AccessState.APPROVED or account in self.allow
+        )
+        return Verdict.ADMITTED if admitted else Verdict.STRANGER
+
+
+def pairing_code(
+    session: Session, account: AccountId, target: ReplyTarget, now: datetime
+) -> AccessRequest:
+    """The account's code: the one it has while that is valid, else a new one for a day."""
+    request = session.get(AccessRequest, account)
+    if request and request.expires_at > now:
+        return request
+    if request:
+        session.delete(request)
+        session.flush()
+    letters = "".join(secrets.choice(_CODE_ALPHABET) for _ in range(6))
+    request = AccessRequest(
+        account_id=account,
+        code=f"{letters[:4]}-{letters[4:]}",
+        target=target.model_dump_json(exclude_defaults=True),
+        created_at=now,
+        expires_at=now + CODE_LIFE,
+    )
+    session.add(request)
+    return request
+
+
+def find_request(session: Session, code: str, now: datetime) -> AccessRequest | None:
+    """The valid request with this code, however a person typed it; None when there is none."""
+    letters = "".join(c for c in code.upper() if c.isalnum())
+    wanted = f"{letters[:4]}-{letters[4:]}"
+    request = session.exec(select(AccessRequest).where(AccessRequest.code == wanted)).first()
+    return request if request and request.expires_at > now else None
+
+
+def decide(session: Session, account_id: str, state: AccessState, now: datetime) -> Account:
+    """Record a decision about an account, also about one that has not written yet."""
+    account = session.get(Account, account_id)
+    if account is None:
+        account = Account(id=account_id, name=account_id, created_at=now)
+    account.access = state
+    session.add(account)
+    session.exec(delete(AccessRequest).where(col(AccessRequest.account_id) == account_id))
+    return account

@@ -1,0 +1,52 @@
+"""The book of commands: looks names up, builds the menus, suggests what was meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from core.commands.declare import Menu
+from core.commands.request import Action, Command
+from core.i18n import LANGUAGES, words_for
+
+
+class CommandBook:
+    """All commands and button actions of the program."""
+
+    def __init__(self, commands: Iterable[Command], actions: Iterable[Action]) -> None:
+        self.commands = tuple(commands)
+        self._names = {
+            name: command
+            for command in self.commands
+            for name in (command.spec.name, *command.spec.aliases)
+        }
+        self._actions = {action.name: action for action in actions}
+
+    def command(self, name: str) -> Command | None:
+        """The command with this name or alias."""
+        return self._names.get(name)
+
+    def action(self, action: str) -> tuple[Action, str] | None:
+        """The handler of a button's action, and its arguments."""
+        name, _, arguments = action.partition(":")
+        found = self._actions.get(name)
+        return (found, arguments) if found else None
+
+    def immediate(self, name: str) -> bool:
+        """True for a command that never waits for a turn under way."""
+        command = self.command(name)
+        return command is not None and command.spec.immediate
+
+    def nearest(self, name: str) -> str | None:
+        """The known name a mistyped one probably means."""
+        return next(iter(difflib.get_close_matches(name, self._names, 1)), None)
+
+    def menus(self) -> tuple[Menu, ...]:
+        """The command menu in every language, the default one first."""
+        return tuple(
+            Menu(
+                language,
+                tuple((c.spec.name, words_for(language)(c.spec.summary)) for c in self.commands),
+            )
+            for language in LANGUAGES
+        )

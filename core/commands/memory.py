@@ -1,0 +1,105 @@
+"""Memory in the learner's hands: ``/memory`` and ``/remember``."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from sqlmodel import Session
+
+from core.clock import study_date
+from core.commands.declare import CommandSpec
+from core.commands.request import Answer, Command, Reply, Request
+from core.document import Document
+from core.i18n import N_, Words
+from core.ids import new_id
+from core.learning import deck
+from memory.journal import Event
+from memory.layers import LearnerFolder, MemoryBusy, Profile, Surface
+from memory.notes import NoteEmpty, NoteTooLong, Remembered, remember
+from memory.recall import Section, overview
+
+TITLES = {
+    Profile.PROFILE: N_("About you"),
+    Profile.PREFERENCES: N_("How you like to learn"),
+    Profile.KNOWLEDGE: N_("What you know"),
+    Profile.RECENT: N_("Lately"),
+}
+
+
+def memory(root: Path) -> Command:
+    """``/memory``: everything the third layer says, readable, and what is due."""
+
+    async def handle(request: Request) -> Answer:
+        known = await asyncio.to_thread(overview, LearnerFolder(root, request.learner_id))
+        return partial(_show, request=request, known=known)
+
+    return Command(CommandSpec("memory", N_("what I know about you"), private=True), handle)
+
+
+def _show(session: Session, request: Request, known: tuple[Section, ...]) -> Reply:
+    words = request.words
+    today = study_date(request.now, ZoneInfo(request.zone))
+    due = deck.due_count(session, request.learner_id, today)
+    lines = [_section(words, section) for section in known]
+    if not lines:
+        lines = [
+            words(
+                "I know nothing about you yet. Tell me something to keep with /remember, for "
+                "example your exam date."
+            )
+        ]
+    if due:
+        lines.append(words.plural("{n} question is due.", "{n} questions are due.", due))
+    return Reply(Document(markdown="\n\n".join(lines)))
+
+
+def _section(words: Words, section: Section) -> str:
+    items = "\n".join("- " + "\n  ".join(item.lines) for item in section.items)
+    heading = section.heading if section.heading != "Notes" else words("Your notes")
+    title = words(TITLES[section.document])
+    return f"**{title}{' · ' + heading if heading else ''}**\n\n{items}"
+
+
+def remember_(root: Path) -> Command:
+    """``/remember TEXT``: a note in the learner's own words, kept as it is."""
+
+    async def handle(request: Request) -> Answer:
+        words = request.words
+        try:
+            done = await asyncio.to_thread(
+                remember, LearnerFolder(root, request.learner_id), request.arguments
+            )
+        except NoteEmpty:
+            text = words(
+                "Write what I should remember behind the command, for example\n\n"
+                "`/remember My exam is on 12 December`"
+            )
+            return Reply(Document(markdown=text))
+        except NoteTooLong as error:
+            text = words(
+                "A note has at most {limit} characters, this one has {length}. Split it into "
+                "several, please.",
+                limit=words.number(error.limit),
+                length=words.number(error.length),
+            )
+            return Reply(Document(markdown=text))
+        except MemoryBusy:
+            text = words("Your notes are being written right now. Please try again in a moment.")
+            return Reply(Document(markdown=text))
+        if done is Remembered.KNOWN:
+            return Reply(Document(markdown=words("I have that note already. /memory shows it.")))
+        event = Event(
+            new_id(request.now),
+            request.now.astimezone(ZoneInfo(request.zone)),
+            Surface.NOTES,
+            f"noted: {request.arguments.strip()}",
+        )
+        text = words("Noted. /memory shows everything I know about you.")
+        return Reply(Document(markdown=text), events=(event,))
+
+    return Command(
+        CommandSpec("remember", N_("keep something about you"), N_("TEXT"), private=True), handle
+    )

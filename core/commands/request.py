@@ -1,0 +1,77 @@
+"""What a command or button handler gets and gives.
+
+A handler may wait for files or other slow things first; what it changes in the database it returns
+as a function, which runs inside the one transaction that also records the answer. So a command
+takes effect exactly once, also when the process is killed around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from core.commands.declare import CommandSpec
+from core.context import ChatKind, InboundMessage, LearnerId
+from core.document import Document
+from core.i18n import Words
+from memory.journal import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One use of a command or button."""
+
+    learner_id: LearnerId
+    words: Words
+    zone: str
+    """IANA zone name of the learner."""
+    now: datetime
+    """UTC."""
+    conversation_id: str
+    message: InboundMessage
+    owner: bool
+    """The one who runs the tutor."""
+    arguments: str
+    """What follows the name, or the arguments of the button."""
+
+    @property
+    def private(self) -> bool:
+        """Only the learner reads the answer."""
+        return self.message.chat_kind is ChatKind.PRIVATE
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a handler says and what is to be remembered of it."""
+
+    document: Document
+    in_place: bool = False
+    """Replace the message whose button was pressed, where the channel can."""
+    events: tuple[Event, ...] = ()
+    language: str | None = None
+    """Language of the document when the request itself changed it."""
+
+
+Answer = Reply | Callable[[Session], Reply]
+Handler = Callable[[Request], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A declared command and what it does."""
+
+    spec: CommandSpec
+    handle: Handler
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What the buttons whose action begins with ``<name>:`` do."""
+
+    name: str
+    handle: Handler
+    private: bool = False
+    """Like ``CommandSpec.private``."""

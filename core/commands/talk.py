@@ -1,0 +1,132 @@
+"""Finding one's way: ``/start``, ``/help``, ``/new``, ``/status``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from sqlmodel import Session, func, select
+
+from core.clock import study_date
+from core.commands.declare import CommandSpec
+from core.commands.request import Action, Answer, Command, Reply, Request
+from core.document import Button, Document, plain
+from core.i18n import N_, Words
+from core.learning import deck
+from core.store.tables import Conversation, Line
+from core.turns.persona import chosen_persona
+from personas.persona import PersonaLibrary
+
+Probe = Callable[[], Mapping[str, str | None]]
+"""State of each channel: None while it works, else what is wrong."""
+
+
+def start(personas: PersonaLibrary, small_model: bool) -> Command:
+    """``/start``: the persona's greeting and the ways on."""
+
+    def greet(session: Session, request: Request) -> Reply:
+        words = request.words
+        persona = chosen_persona(session, personas, request.learner_id, request.conversation_id)
+        text = persona.greeting(words.language)
+        if small_model:
+            text = f"{text}\n\n{small_model_notice(words)}"
+        return Reply(
+            Document(
+                markdown=text,
+                buttons=(
+                    (
+                        Button(label=words("Choose a tutor"), action="persona:"),
+                        Button(label=words("How this works"), action="help:"),
+                    ),
+                ),
+            )
+        )
+
+    async def handle(request: Request) -> Answer:
+        return partial(greet, request=request)
+
+    return Command(CommandSpec("start", N_("say hello")), handle)
+
+
+def small_model_notice(words: Words) -> str:
+    """What is said, once, where the packaged model answers."""
+    return words(
+        "I'm running on a small offline model: good for trying things out, often wrong. Whoever "
+        "runs me can connect a real one."
+    )
+
+
+def help_(commands: Callable[[], Iterable[Command]]) -> tuple[Command, Action]:
+    """``/help``: what can be done here, in the order of the menu."""
+
+    async def handle(request: Request) -> Answer:
+        words = request.words
+        lines = []
+        for command in commands():
+            spec = command.spec
+            usage = f" {words(spec.usage)}" if spec.usage else ""
+            lines.append(f"- `/{spec.name}{usage}` {plain(words(spec.summary))}")
+        text = words(
+            "Ask me anything and show me how far you got. I'll rather ask back than tell; say "
+            '"just tell me" when you want the answer. Save a question as a card and I\'ll bring '
+            "it back before you forget it."
+        )
+        return Reply(Document(markdown=f"{text}\n\n" + "\n".join(lines)))
+
+    return Command(CommandSpec("help", N_("what I can do")), handle), Action("help", handle)
+
+
+def new() -> Command:
+    """``/new``: begin a new conversation; what came before is not sent to the model any more."""
+
+    def begin(session: Session, request: Request) -> Reply:
+        newest = session.exec(
+            select(func.max(Line.id)).where(Line.conversation_id == request.conversation_id)
+        ).one()
+        conversation = session.get_one(Conversation, request.conversation_id)
+        conversation.history_from = newest or 0
+        words = request.words
+        return Reply(
+            Document(markdown=words("A fresh start. What shall we work on? Your cards stay."))
+        )
+
+    async def handle(request: Request) -> Answer:
+        return partial(begin, request=request)
+
+    return Command(CommandSpec("new", N_("start a new conversation")), handle)
+
+
+def status(model: str, probe: Probe, busy: Callable[[str], bool]) -> Command:
+    """``/status``: is it working, on what, and what waits for this learner."""
+
+    def report(session: Session, request: Request) -> Reply:
+        words = request.words
+        lines = [
+            words("I'm working on your question. /stop ends that.")
+            if busy(request.conversation_id)
+            else words("I'm ready.")
+        ]
+        if request.private:
+            today = study_date(request.now, ZoneInfo(request.zone))
+            waiting = deck.due_count(session, request.learner_id, today)
+            lines.append(words.plural("{n} question is due.", "{n} questions are due.", waiting))
+            lines.append(
+                words(
+                    "Your time: {time} ({zone}).",
+                    time=words.time(request.now, request.zone),
+                    zone=plain(request.zone),
+                )
+            )
+        if request.owner and request.private:
+            lines.append(words("Model: {name}.", name=plain(model)))
+            for name, trouble in probe().items():
+                # What is wrong is the log's English; the owner reads it there too.
+                state = words("works") if trouble is None else plain(trouble)
+                lines.append(f"{plain(name)}: {state}")
+        return Reply(Document(markdown="\n\n".join(lines)))
+
+    async def handle(request: Request) -> Answer:
+        return partial(report, request=request)
+
+    return Command(CommandSpec("status", N_("is everything working?"), immediate=True), handle)

@@ -1,0 +1,1 @@
+"""The life of a turn: inbox, lanes, the turn itself, outbox."""

@@ -1,0 +1,209 @@
+"""A turn that the model answers: gathers its context, runs the capability, words its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from sqlmodel import Session, col, select
+
+from core.capabilities.chat import ChatCapability
+from core.clock import study_date
+from core.context import ChatKind, HistoryLine, InboundMessage, Role, Text, UnifiedContext
+from core.document import Button, Document
+from core.events import TurnEvent
+from core.i18n import N_, Words, words_for
+from core.ids import new_id
+from core.learning.deck import due_count
+from core.llm.port import ChatModel
+from core.logs import reference
+from core.loop.gates import Budget, Outcome, StopReason, prompt_limit
+from core.store.session import Store
+from core.store.tables import Conversation, Line
+from core.tools.registry import ToolRegistry
+from core.turns.finish import Ending
+from core.turns.lanes import Job
+from core.turns.persona import chosen_persona
+from memory.journal import Event
+from memory.layers import LearnerFolder, Surface
+from memory.recall import Audience, estimate_tokens, view
+from personas.persona import Persona, PersonaLibrary
+
+HISTORY_LINES = 40
+"""Newest lines of the conversation that a prompt is built from."""
+VIEW_TOKENS, SMALL_VIEW_TOKENS = 1_500, 100
+"""Budget of the memory view, for real models and for small ones."""
+PROMPT_TOKENS = 1_500
+"""Room kept for everything around the learner's own text when its length is judged."""
+KEPT_ANSWER = 2_000
+"""Characters of an answer that go into the journal."""
+
+_FAILURES = {
+    StopReason.PROVIDER_ERROR: N_("My model isn't answering right now. I've kept your question."),
+    StopReason.DEADLINE: N_("That took longer than I may take. I've kept your question."),
+    StopReason.ROUNDS: N_("I went round in circles there. I've kept your question."),
+    StopReason.CONTEXT_FULL: N_("This conversation has grown too long for me. /new starts afresh."),
+    StopReason.MALFORMED: N_("I could not put my answer together. I've kept your question."),
+    StopReason.EMPTY: N_("I found nothing to say to that. I've kept your question."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    history: tuple[HistoryLine, ...]
+    persona: Persona
+    due: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChatTurn:
+    """Answers questions with the model."""
+
+    store: Store
+    personas: PersonaLibrary
+    capability: ChatCapability
+    model: ChatModel
+    tools: ToolRegistry
+    budget: Budget
+    memory: Path
+    """Folder of all learners' memory."""
+
+    async def run(
+        self,
+        job: Job,
+        question: InboundMessage,
+        turn_id: str,
+        started: datetime,
+        emit: Callable[[TurnEvent], None],
+    ) -> Ending:
+        """Answer a question. Every failure of the model is an ending, in words."""
+        words = words_for(job.language)
+        text = question.content.text if isinstance(question.content, Text) else ""
+        limit = prompt_limit(self.budget, self.model.window) - PROMPT_TOKENS
+        if estimate_tokens(text) > limit:
+            return Ending(
+                reason=StopReason.CONTEXT_FULL,
+                document=Document(markdown=_too_long(words, text, limit)),
+                started_at=started,
+            )
+        loaded = await self.store.read(lambda session: self._load(session, job, started))
+        # A group reads the answer, whoever shares the conversation.
+        private = question.chat_kind is ChatKind.PRIVATE
+        context = UnifiedContext(
+            turn_id=turn_id,
+            learner_id=job.learner_id,
+            language=job.language,
+            zone=job.zone,
+            now=started,
+            conversation_id=job.conversation_id,
+            chat_kind=question.chat_kind,
+            shared=job.shared,
+            speaker=question.sender.name,
+            text=text,
+            quote=question.quote,
+            history=loaded.history,
+            memory_view=await self._view(job, private, loaded.due),
+            persona_id=loaded.persona.id,
+            target=question.target,
+        )
+        outcome = await self.capability.run(
+            context=context,
+            persona=loaded.persona,
+            model=self.model,
+            tools=self.tools.select(loaded.persona.tools, private=private),
+            budget=self._budget(loaded.persona),
+            emit=emit,
+        )
+        return self._ending(job, words, turn_id, started, context, loaded.persona, outcome)
+
+    def _load(self, session: Session, job: Job, now: datetime) -> _Loaded:
+        begin = select(Conversation.history_from).where(Conversation.id == job.conversation_id)
+        rows = session.exec(
+            select(Line)
+            .where(
+                Line.conversation_id == job.conversation_id,
+                col(Line.id) > begin.scalar_subquery(),
+            )
+            .order_by(col(Line.id).desc())
+            .limit(HISTORY_LINES)
+        ).all()
+        history = tuple(
+            HistoryLine(
+                role=Role(row.role), text=row.text, speaker=row.speaker if job.shared else None
+            )
+            for row in reversed(rows)
+        )
+        today = study_date(now, ZoneInfo(job.zone))
+        return _Loaded(
+            history,
+            chosen_persona(session, self.personas, job.learner_id, job.conversation_id),
+            due_count(session, job.learner_id, today),
+        )
+
+    async def _view(self, job: Job, private: bool, due: int) -> str:
+        folder = LearnerFolder(self.memory, job.learner_id)
+        audience = Audience.PRIVATE if private else Audience.GROUP
+        budget = SMALL_VIEW_TOKENS if self.model.small else VIEW_TOKENS
+        notes = await asyncio.to_thread(view, folder, audience, budget)
+        if private and due:
+            notes = f"{notes}\n- Cards due for review today: {due}".lstrip()
+        return notes
+
+    def _budget(self, persona: Persona) -> Budget:
+        warmth = persona.model.temperature
+        return self.budget if warmth is None else replace(self.budget, temperature=warmth)
+
+    def _ending(
+        self,
+        job: Job,
+        words: Words,
+        turn_id: str,
+        started: datetime,
+        context: UnifiedContext,
+        persona: Persona,
+        outcome: Outcome,
+    ) -> Ending:
+        said = outcome.text.strip()
+        if said:
+            document = Document(markdown=said)
+        else:
+            document = _failure(words, persona, outcome.reason, turn_id, job.inbound_id)
+        at = started.astimezone(ZoneInfo(job.zone))
+        events = [Event(new_id(started), at, Surface.CHAT, f"asked: {context.text}")]
+        if said:
+            kept = said if len(said) <= KEPT_ANSWER else f"{said[:KEPT_ANSWER]} …"
+            events.append(Event(new_id(started), at, Surface.CHAT, f"answered: {kept}"))
+        return Ending(
+            reason=outcome.reason,
+            document=document,
+            learner_words=context.text,
+            tutor_words=said or None,
+            events=tuple(events),
+            prompt_tokens=outcome.usage.prompt_tokens,
+            completion_tokens=outcome.usage.completion_tokens,
+            started_at=started,
+        )
+
+
+def _failure(
+    words: Words, persona: Persona, reason: StopReason, turn_id: str, inbound_id: int
+) -> Document:
+    own = persona.error(reason.value, words.language)
+    text = own or words(_FAILURES.get(reason, _FAILURES[StopReason.PROVIDER_ERROR]))
+    ref = words("(ref {ref})", ref=reference(turn_id))
+    again = Button(label=words("Try again"), action=f"again:{inbound_id}")
+    return Document(markdown=f"{text} {ref}", buttons=((again,),))
+
+
+def _too_long(words: Words, text: str, limit: int) -> str:
+    # The limit is in tokens; a person counts characters.
+    return words(
+        "That is {length} characters, more than I can read at once (about {limit}). Send me the "
+        "part that matters, please.",
+        length=words.number(len(text)),
+        limit=words.number(limit * len(text) // max(1, estimate_tokens(text)) // 100 * 100),
+    )

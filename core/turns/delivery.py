@@ -1,0 +1,260 @@
+"""Sending: takes parcels from the outbox to their channel, each chat in order, chats side by side.
+
+It alone calls ``Channel.send`` and ``Channel.edit``. A wait for one chat (flood control, a retry)
+holds no other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from functools import partial
+
+from core.channel import (
+    Channel,
+    NotSent,
+    OutcomeUnknown,
+    Part,
+    Rejected,
+    Sent,
+    Throttled,
+    Unreachable,
+)
+from core.clock import Clock
+from core.document import Document
+from core.i18n import words_for
+from core.logs import log_context, reference
+from core.store.session import Store
+from core.turns import outbox
+from core.turns.outbox import Parcel
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY = 0.5
+"""Seconds between looks for rows that other processes wrote."""
+FIRST_RETRY, LONGEST_RETRY = 1.0, 60.0
+"""Seconds; the wait doubles from one to the other."""
+MOST_ATTEMPTS = 60
+"""About an hour of retries; then the answer is given up, with a log line."""
+
+
+class Delivery:
+    """The sender of one process, for the channels it holds."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._channels: dict[tuple[str, str], Channel] = {}
+        self._queues: dict[tuple[str, str, str], deque[Parcel]] = {}
+        self._under_way: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = asyncio.Event()
+        self._wake = asyncio.Event()
+
+    async def serve(self, channel: Channel) -> None:
+        """Take over a started channel: settle what a killed process left, then send for it."""
+        now = self._clock.now()
+        lost = await self._store.write(
+            partial(
+                outbox.recover,
+                channel=channel.name,
+                account=channel.account,
+                now=now,
+                idempotent=channel.capabilities.idempotent,
+            )
+        )
+        if lost:
+            log.warning("%d messages were cut off while being sent; their learners are told", lost)
+        self._channels[channel.name, channel.account] = channel
+        self._wake.set()
+
+    def hand(self, parcel: Parcel | None) -> None:
+        """Send a freshly written row without waiting for the next look."""
+        if parcel is None or parcel.id in self._under_way or self._closing.is_set():
+            return
+        address = (parcel.target.channel, parcel.target.account)
+        if address not in self._channels:
+            return  # another process holds that channel
+        self._under_way.add(parcel.id)
+        chat = (*address, parcel.target.chat)
+        queue = self._queues.get(chat)
+        if queue is not None:
+            queue.append(parcel)
+            return
+        queue = self._queues[chat] = deque([parcel])
+        task = asyncio.create_task(self._drive(chat, queue))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def look(self) -> None:
+        """Look for new rows soon."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Look for rows of other processes until cancelled."""
+        while True:
+            self._wake.clear()
+            for channel, account in list(self._channels):
+                now = self._clock.now()
+                self._hand_all(
+                    await self._store.read(
+                        partial(outbox.waiting, channel=channel, account=account, now=now)
+                    )
+                )
+            try:
+                await asyncio.wait_for(self._wake.wait(), LOOK_EVERY)
+            except TimeoutError:
+                continue
+
+    async def drain(self, seconds: float) -> None:
+        """Finish the sends under way within some seconds; the rest waits for the next start."""
+        self._closing.set()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def settle(self) -> None:
+        """Wait until everything handed over so far is sent or put back."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    def _hand_all(self, parcels: Iterable[Parcel]) -> None:
+        for parcel in parcels:
+            self.hand(parcel)
+
+    async def _drive(self, chat: tuple[str, str, str], queue: deque[Parcel]) -> None:
+        channel = self._channels[chat[0], chat[1]]
+        try:
+            while queue and not self._closing.is_set():
+                parcel = queue[0]
+                with log_context(learner=parcel.learner_id):
+                    await self._guarded(channel, parcel)
+                queue.popleft()
+                self._under_way.discard(parcel.id)
+        finally:
+            self._under_way.difference_update(parcel.id for parcel in queue)
+            del self._queues[chat]
+
+    async def _guarded(self, channel: Channel, parcel: Parcel) -> None:
+        """The one guard of a send: an error nobody foresaw leaves its outcome unknown."""
+        try:
+            await self._deliver(channel, parcel)
+        except Exception:
+            log.exception("sending %s failed in an unforeseen way", parcel.key)
+            now = self._clock.now()
+            await self._store.write(partial(outbox.lose, parcel=parcel, now=now))
+
+    async def _deliver(self, channel: Channel, parcel: Parcel) -> None:
+        try:
+            parts = channel.render(parcel.document)
+        except ValueError:
+            log.exception("the document of %s cannot be rendered", parcel.key)
+            await self._store.write(partial(outbox.claim, parcel=parcel))
+            await self._refused(parcel)
+            return
+        if parcel.edits and len(parts) > 1:
+            parcel.edits = None  # too long for one message: say it anew
+        while parcel.part < len(parts) and not self._closing.is_set():
+            if not await self._store.write(partial(outbox.claim, parcel=parcel)):
+                return
+            if not await self._send(channel, parcel, parts):
+                return
+
+    async def _send(self, channel: Channel, parcel: Parcel, parts: Sequence[Part]) -> bool:
+        """Send the claimed part; True when the next one may follow (or this one again)."""
+        part = parts[parcel.part]
+        last = parcel.part == len(parts) - 1
+        try:
+            if parcel.edits:
+                await channel.edit(parcel.target, parcel.edits, part)
+                sent = Sent(parcel.edits, parcel.target.chat)
+            else:
+                sent = await channel.send(
+                    parcel.target, part, key=f"{parcel.id}:{parcel.part}", reply=parcel.part == 0
+                )
+        except Throttled as error:
+            log.info("flood control: %s waits %.1f s", parcel.key, error.retry_after)
+            await self._put_back(parcel, error.retry_after, attempts=parcel.attempts)
+            return True
+        except NotSent as error:
+            return await self._again(parcel, error)
+        except OutcomeUnknown as error:
+            if parcel.edits or channel.capabilities.idempotent:
+                return await self._again(parcel, error)
+            log.warning("no receipt for %s: %s", parcel.key, error)
+            now = self._clock.now()
+            notice = await self._store.write(partial(outbox.lose, parcel=parcel, now=now))
+            self.hand(notice)
+            return False
+        except Unreachable as error:
+            log.warning("%s cannot be delivered: %s", parcel.key, error)
+            await self._store.write(partial(outbox.fail, parcel=parcel))
+            return False
+        except Rejected as error:
+            log.warning("the platform refused %s: %s", parcel.key, error)
+            if parcel.edits:
+                await self._store.write(partial(outbox.as_new_message, parcel=parcel))
+                parcel.edits = None
+                return True
+            await self._refused(parcel)
+            return False
+        await self._store.write(
+            partial(
+                outbox.receipt,
+                parcel=parcel,
+                chat=sent.chat,
+                message_id=sent.message_id,
+                now=self._clock.now(),
+                last=last,
+            )
+        )
+        parcel.part += 1
+        return True
+
+    async def _again(self, parcel: Parcel, error: Exception) -> bool:
+        """Put a part back with a growing wait; give up after about an hour."""
+        parcel.attempts += 1
+        if parcel.attempts > MOST_ATTEMPTS:
+            log.error("gave up on %s after %d attempts: %s", parcel.key, MOST_ATTEMPTS, error)
+            await self._store.write(partial(outbox.fail, parcel=parcel))
+            return False
+        wait = min(LONGEST_RETRY, FIRST_RETRY * 2.0 ** (parcel.attempts - 1))
+        log.info("%s is sent again in %.0f s: %s", parcel.key, wait, error)
+        await self._put_back(parcel, wait, attempts=parcel.attempts)
+        return True
+
+    async def _put_back(self, parcel: Parcel, wait: float, *, attempts: int) -> None:
+        later = self._clock.now() + timedelta(seconds=wait)
+        await self._store.write(
+            partial(outbox.put_back, parcel=parcel, not_before=later, attempts=attempts)
+        )
+        try:
+            await asyncio.wait_for(self._closing.wait(), wait)
+        except TimeoutError:
+            return
+
+    async def _refused(self, parcel: Parcel) -> None:
+        """The platform will never take this: tell the learner in one plain sentence."""
+        await self._store.write(partial(outbox.fail, parcel=parcel))
+        if parcel.key.startswith("notice:"):
+            return
+        words = words_for(parcel.language)
+        document = Document(
+            markdown=words(
+                "I have an answer, but this app would not show it. Please ask again in other "
+                "words. (ref {ref})",
+                ref=reference(parcel.id),
+            )
+        )
+        now = self._clock.now()
+        self.hand(
+            await self._store.write(
+                partial(outbox.notice, parcel=parcel, document=document, now=now)
+            )
+        )

@@ -1,0 +1,103 @@
+"""The end of a turn: one transaction that settles the event, its history and its answer.
+
+The inbox row is marked done only together with the outbox row that answers it. A process killed
+before this leaves a queued event, which is answered at the next start; killed after it, a pending
+answer, which is sent then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pydantic import TypeAdapter
+from sqlmodel import Session, col, insert, update
+
+from core.context import Role
+from core.document import Document
+from core.store.tables import Inbound, InboundState, Line, Turn
+from core.turns.lanes import Job
+from core.turns.outbox import Parcel, post
+from memory.journal import Event
+
+EVENTS = TypeAdapter(tuple[Event, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a turn ends."""
+
+    reason: str
+    """``core.loop.gates.StopReason`` of a chat turn; ``command`` for everything else."""
+    document: Document | None
+    """The answer; None only for a turn that was stopped, whose stop is answered instead."""
+    edits: str | None = None
+    """Platform id of the message that the answer replaces."""
+    learner_words: str | None = None
+    tutor_words: str | None = None
+    """What goes into the history of the conversation."""
+    events: tuple[Event, ...] = ()
+    """What goes into the learner's journal."""
+    language: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    started_at: datetime = field(kw_only=True)
+
+
+def finish(
+    session: Session, job: Job, turn_id: str, ending: Ending, now: datetime
+) -> tuple[bool, Parcel | None]:
+    """Settle a job. False when it was settled before; then nothing is written."""
+    settled = session.exec(
+        update(Inbound)
+        .where(col(Inbound.id) == job.inbound_id, col(Inbound.state) == InboundState.QUEUED)
+        .values(state=InboundState.DONE)
+        .execution_options(synchronize_session=False)
+    )
+    if settled.rowcount != 1:
+        return False, None
+    session.exec(
+        insert(Turn).values(
+            id=turn_id,
+            inbound_id=job.inbound_id,
+            conversation_id=job.conversation_id,
+            learner_id=job.learner_id,
+            reason=ending.reason,
+            prompt_tokens=ending.prompt_tokens,
+            completion_tokens=ending.completion_tokens,
+            events=EVENTS.dump_json(ending.events).decode() if ending.events else None,
+            started_at=ending.started_at,
+            ended_at=now,
+        )
+    )
+    lines = [
+        {
+            "conversation_id": job.conversation_id,
+            "turn_id": turn_id,
+            "role": role,
+            "speaker": job.message.sender.name if role is Role.LEARNER else None,
+            "learner_id": job.learner_id,
+            "message_id": job.message.message_id if role is Role.LEARNER else None,
+            "text": text,
+        }
+        for role, text in (
+            (Role.LEARNER, ending.learner_words),
+            (Role.TUTOR, ending.tutor_words),
+        )
+        if text
+    ]
+    if lines:
+        session.exec(insert(Line).values(lines))
+    if ending.document is None:
+        return True, None
+    return True, post(
+        session,
+        key=f"inbound:{job.inbound_id}",
+        target=job.message.target,
+        document=ending.document,
+        now=now,
+        language=ending.language or job.language,
+        conversation_id=job.conversation_id,
+        learner_id=job.learner_id,
+        edits=ending.edits,
+    )

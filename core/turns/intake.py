@@ -1,0 +1,352 @@
+"""The inbox: an event is committed here before it counts as received, once, or turned away.
+
+Access is judged before anything is fetched, shown or asked of a model. Of a stranger's message
+only the fact that it came is kept.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sqlmodel import Session, col, insert, select, update
+
+from core.access import AccessMode, AccessPolicy, Verdict, pairing_code
+from core.clock import Clock
+from core.context import ChatKind, Command, InboundMessage, LearnerId, Text
+from core.document import Document
+from core.i18n import Language, language_from, words_for
+from core.ids import new_id
+from core.store.session import Store, insert_new
+from core.store.tables import (
+    Account,
+    Conversation,
+    Delivered,
+    Inbound,
+    InboundState,
+    Learner,
+    Line,
+    Outgoing,
+)
+from core.turns.conversation import Whose, conversation_key, whose
+from core.turns.lanes import Job
+from core.turns.outbox import post
+
+log = logging.getLogger(__name__)
+
+ANSWERS_AN_HOUR = 5
+"""A stranger who keeps writing gets this many answers an hour, then silence."""
+GROUP_ANSWER_EVERY = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What a new learner starts with."""
+
+    zone: str
+    language: Language
+
+
+class EditedJob(NamedTuple):
+    """A new version of a message that may still be waiting."""
+
+    inbound_id: int
+    conversation_id: str
+    message: InboundMessage
+
+
+@dataclass(slots=True)
+class Taken:
+    """What a batch came to, once it is committed."""
+
+    jobs: list[Job] = field(default_factory=list)
+    edits: list[EditedJob] = field(default_factory=list)
+    answered: bool = False
+    """A stranger was answered: the outbox has something new."""
+
+
+class Intake:
+    """Records batches of inbound messages."""
+
+    def __init__(
+        self,
+        store: Store,
+        policy: AccessPolicy,
+        defaults: Defaults,
+        clock: Clock,
+        proactive: Callable[[str], bool],
+    ) -> None:
+        """``proactive`` tells of a channel's name whether it can write first (reminders)."""
+        self._store = store
+        self._policy = policy
+        self._defaults = defaults
+        self._clock = clock
+        self._proactive = proactive
+
+    async def take(self, batch: Sequence[InboundMessage]) -> Taken:
+        """Commit a batch. Duplicates and unaddressed messages leave no trace.
+
+        Raises whatever the database raises, with nothing of the batch committed.
+        """
+        addressed = [message for message in batch if message.addressed]
+        if len(addressed) < len(batch):
+            log.debug("not addressed: %d of %d messages", len(batch) - len(addressed), len(batch))
+        if not addressed:
+            return Taken()
+        now = self._clock.now()
+        return await self._store.write(
+            lambda session: self._record(session, addressed, now), durable=True
+        )
+
+    async def unfinished(self, channel: str, account: str) -> list[Job]:
+        """The jobs of a channel that an earlier process left unanswered, oldest first."""
+
+        def load(session: Session) -> list[Job]:
+            rows = session.exec(
+                select(Inbound, Learner, Conversation, Account)
+                .join(Learner, col(Learner.id) == col(Inbound.learner_id))
+                .join(Conversation, col(Conversation.id) == col(Inbound.conversation_id))
+                .join(Account, col(Account.id) == col(Inbound.sender))
+                .where(
+                    Inbound.state == InboundState.QUEUED,
+                    Inbound.channel == channel,
+                    Inbound.account == account,
+                )
+                .order_by(col(Inbound.id))
+            ).all()
+            return [
+                self._job(
+                    row.id or 0,
+                    InboundMessage.model_validate_json(row.message or ""),
+                    learner,
+                    conversation.id,
+                    conversation.shared,
+                    self._policy.judge(account.id, account.access),
+                )
+                for row, learner, conversation, account in rows
+            ]
+
+        return await self._store.read(load)
+
+    def _record(self, session: Session, batch: Sequence[InboundMessage], now: datetime) -> Taken:
+        taken = Taken()
+        people = _known(session, {message.sender.account for message in batch})
+        active: dict[str, Learner] = {}
+        for message in batch:
+            account, learner = people.get(message.sender.account, (None, None))
+            state = account.access if account else None
+            verdict = self._policy.judge(message.sender.account, state)
+            if account is None:
+                account = Account(
+                    id=message.sender.account,
+                    name=message.sender.name,
+                    language=message.sender.language,
+                    created_at=now,
+                )
+                session.add(account)
+                session.flush()
+            elif (account.name, account.language) != (message.sender.name, message.sender.language):
+                account.name, account.language = message.sender.name, message.sender.language
+            if verdict in (Verdict.STRANGER, Verdict.DENIED):
+                people[account.id] = (account, None)
+                taken.answered |= self._turn_away(session, message, account, verdict, now)
+                continue
+            if learner is None:
+                learner = self._welcome(session, account, now)
+            people[account.id] = (account, learner)
+            if message.edited:
+                taken.edits += _edit(session, message)
+                continue
+            conversation_id, shared = _conversation(session, message, now)
+            row_id = _insert(session, message, learner.id, conversation_id, now)
+            if row_id is None:
+                log.info("duplicate event %s", message.message_id)
+                continue
+            active[learner.id] = learner
+            if message.chat_kind is ChatKind.PRIVATE and self._proactive(message.target.channel):
+                home = message.target.model_copy(update={"reply_to": None})
+                learner.home = home.model_dump_json(exclude_defaults=True)
+                learner.home_language = message.sender.language
+            taken.jobs.append(self._job(row_id, message, learner, conversation_id, shared, verdict))
+        for learner in active.values():
+            learner.seen_at = now
+        return taken
+
+    def _job(
+        self,
+        inbound_id: int,
+        message: InboundMessage,
+        learner: Learner,
+        conversation_id: str,
+        shared: bool,
+        verdict: Verdict,
+    ) -> Job:
+        locale = message.sender.language
+        return Job(
+            inbound_id=inbound_id,
+            message=message,
+            learner_id=LearnerId(learner.id),
+            language=learner.language or language_from(locale, self._defaults.language),
+            zone=learner.zone,
+            owner=verdict is Verdict.OWNER,
+            conversation_id=conversation_id,
+            shared=shared,
+        )
+
+    def _welcome(self, session: Session, account: Account, now: datetime) -> Learner:
+        learner = Learner(id=new_id(), zone=self._defaults.zone, seen_at=now, created_at=now)
+        session.add(learner)
+        session.flush()
+        account.learner_id = learner.id
+        return learner
+
+    def _turn_away(
+        self,
+        session: Session,
+        message: InboundMessage,
+        account: Account,
+        verdict: Verdict,
+        now: datetime,
+    ) -> bool:
+        """Record a refusal and say, within measure, how to get in. True when it was said."""
+        wordless = _insert(session, message, None, None, now)
+        if wordless is None or verdict is Verdict.DENIED or message.edited:
+            return False
+        words = words_for(language_from(message.sender.language, self._defaults.language))
+        if message.chat_kind is not ChatKind.PRIVATE:
+            last = account.turned_away_at
+            if last and now - last < GROUP_ANSWER_EVERY:
+                return False
+            account.turned_away_at = now
+            text = words("I teach here by invitation. Write to me privately, please.")
+        else:
+            recent = session.exec(
+                select(col(Outgoing.id)).where(
+                    Outgoing.chat == message.target.chat,
+                    col(Outgoing.key).startswith("refused:"),
+                    Outgoing.created_at > now - timedelta(hours=1),
+                )
+            ).all()
+            if len(recent) >= ANSWERS_AN_HOUR:
+                return False
+            if self._policy.mode is AccessMode.PAIRING:
+                request = pairing_code(session, message.sender.account, message.target, now)
+                text = words(
+                    "Hello! I'm a tutor in this chat. The person who runs me has to let you in "
+                    "first. Give them this code: {code} (valid for 24 hours). I'll write as soon "
+                    "as it's done.",
+                    code=f"**{request.code}**",
+                )
+            else:
+                text = words(
+                    "Hello! I'm a tutor, but this one is private. Ask the person who runs it to "
+                    "add you."
+                )
+        post(
+            session,
+            key=f"refused:{wordless}",
+            target=message.target,
+            document=Document(markdown=text),
+            now=now,
+            language=words.language,
+        )
+        return True
+
+
+def _known(session: Session, accounts: Iterable[str]) -> dict[str, tuple[Account, Learner | None]]:
+    rows = session.exec(
+        select(Account, Learner)
+        .join(Learner, col(Learner.id) == col(Account.learner_id), isouter=True)
+        .where(col(Account.id).in_(list(accounts)))
+    ).all()
+    return {account.id: (account, learner) for account, learner in rows}
+
+
+def _insert(
+    session: Session,
+    message: InboundMessage,
+    learner_id: str | None,
+    conversation_id: str | None,
+    now: datetime,
+) -> int | None:
+    """Insert an event; None when it is there already. Without a learner it is wordless."""
+    return session.exec(
+        insert_new(session, Inbound, "channel", "account", "message_id")
+        .values(
+            channel=message.target.channel,
+            account=message.target.account,
+            message_id=message.message_id,
+            sender=message.sender.account,
+            conversation_id=conversation_id,
+            learner_id=learner_id,
+            message=message.model_dump_json(exclude_defaults=True) if learner_id else None,
+            state=InboundState.QUEUED if learner_id else InboundState.REFUSED,
+            received_at=now,
+        )
+        .returning(col(Inbound.id))
+    ).scalar_one_or_none()
+
+
+def _conversation(session: Session, message: InboundMessage, now: datetime) -> tuple[str, bool]:
+    """Id of the message's conversation, made when new, and whether several people share it."""
+    sharing = whose(message)
+    quote = message.quote
+    if sharing is Whose.ASKER and quote and quote.from_tutor and quote.message_id:
+        joined = session.exec(
+            select(col(Outgoing.conversation_id))
+            .join(Delivered, col(Delivered.outgoing_id) == col(Outgoing.id))
+            .where(
+                Delivered.channel == message.target.channel,
+                Delivered.account == message.target.account,
+                Delivered.chat == message.target.chat,
+                Delivered.message_id == quote.message_id,
+            )
+        ).first()
+        if joined:
+            return joined, True
+    shared = sharing is not Whose.LEARNER
+    key = conversation_key(message)
+    found = session.exec(select(col(Conversation.id)).where(Conversation.key == key)).first()
+    if found:
+        return found, shared
+    made = new_id()
+    session.exec(
+        insert(Conversation).values(id=made, key=key, shared=shared, history_from=0, created_at=now)
+    )
+    return made, shared
+
+
+def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:
+    """Put an edit where it belongs: the queued message, or the history. It never runs anything."""
+    row = session.exec(
+        select(Inbound).where(
+            Inbound.channel == message.target.channel,
+            Inbound.account == message.target.account,
+            Inbound.message_id == message.message_id,
+        )
+    ).first()
+    if row is None or row.message is None or row.sender != message.sender.account:
+        return []
+    before = InboundMessage.model_validate_json(row.message)
+    if not isinstance(before.content, Text) or not isinstance(message.content, Text):
+        return []  # a command or a button is not rewritten by an edit
+    if row.state == InboundState.QUEUED:
+        row.message = message.model_dump_json(exclude_defaults=True)
+        return [EditedJob(row.id or 0, row.conversation_id or "", message)]
+    session.exec(
+        update(Line)
+        .where(
+            col(Line.conversation_id) == row.conversation_id,
+            col(Line.message_id) == row.message_id,
+        )
+        .values(text=message.content.text)
+    )
+    return []
+
+
+def runs_at_once(job: Job, immediate: Callable[[str], bool]) -> bool:
+    """True for a command that never waits for a turn (``/stop``, ``/status``)."""
+    return isinstance(job.message.content, Command) and immediate(job.message.content.name)

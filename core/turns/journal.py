@@ -1,0 +1,73 @@
+"""From turns to the learner's journal (the first memory layer), exactly once.
+
+A turn's events are committed with its answer and written to the day file right after it. Those
+that a killed process left are written at the next start: the journal knows an event by its id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+
+from sqlmodel import Session, col, select, update
+
+from core.store.session import Store
+from core.store.tables import Turn
+from core.turns.finish import EVENTS
+from memory.journal import Event, append
+from memory.layers import LearnerFolder, MemoryBusy
+
+log = logging.getLogger(__name__)
+
+
+class Journal:
+    """Writes the events of turns to the learners' files under ``root``."""
+
+    def __init__(self, store: Store, root: Path) -> None:
+        self._store = store
+        self._root = root
+        self._written: list[str] = []
+
+    async def write(self, turn_id: str, learner_id: str, events: tuple[Event, ...]) -> None:
+        """Append a turn's events; when the disk refuses, the next start tries again."""
+        if events and await asyncio.to_thread(self._append, learner_id, events, False):
+            self._written.append(turn_id)
+
+    async def settle(self) -> None:
+        """Mark what was written, in one transaction for all turns since the last call."""
+        written, self._written = self._written, []
+        if written:
+            await self._store.write(lambda session: _mark(session, written))
+
+    async def recover(self) -> None:
+        """Write what an earlier process committed and did not get to write."""
+        rows = await self._store.read(_unwritten)
+        for turn_id, learner_id, events in rows:
+            parsed = EVENTS.validate_json(events)
+            if await asyncio.to_thread(self._append, learner_id, parsed, True):
+                self._written.append(turn_id)
+        await self.settle()
+
+    def _append(self, learner_id: str, events: tuple[Event, ...], recovering: bool) -> bool:
+        folder = LearnerFolder(self._root, learner_id)
+        try:
+            for event in events:
+                append(folder, event, recovering=recovering)
+        except (OSError, MemoryBusy) as error:
+            log.error("the journal cannot be written, it will be at the next start: %s", error)
+            return False
+        return True
+
+
+def _mark(session: Session, turn_ids: list[str]) -> None:
+    session.exec(update(Turn).where(col(Turn.id).in_(turn_ids)).values(events=None))
+
+
+def _unwritten(session: Session) -> list[tuple[str, str, str]]:
+    rows = session.exec(
+        select(Turn.id, Turn.learner_id, Turn.events)
+        .where(col(Turn.events).is_not(None))
+        .order_by(Turn.id)
+    ).all()
+    return [(turn_id, learner_id, events or "[]") for turn_id, learner_id, events in rows]

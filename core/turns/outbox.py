@@ -1,0 +1,234 @@
+"""The outbox: what is to be said is a row before it is sent, and each step of sending is recorded.
+
+    pending ──claim──▶ sending ──receipt──▶ pending (next part) … ──▶ sent
+                          │
+                          ├─ surely not delivered ──▶ pending, later
+                          ├─ perhaps delivered ─────▶ pending where a second send shows once,
+                          │                           else unknown, and one short notice
+                          └─ refused for good ──────▶ failed
+
+Only transactions live here; ``delivery`` talks to the channels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session, col, insert, select, update
+
+from core.context import ReplyTarget
+from core.document import Button, Document
+from core.i18n import words_for
+from core.ids import new_id
+from core.store.session import insert_new
+from core.store.tables import Delivered, Outgoing, OutgoingState
+
+
+@dataclass(slots=True, eq=False)
+class Parcel:
+    """An outgoing row on its way: the part of it that sending needs."""
+
+    id: str
+    key: str
+    target: ReplyTarget
+    document: Document
+    edits: str | None
+    part: int
+    attempts: int
+    language: str
+    conversation_id: str | None
+    learner_id: str | None
+
+
+def post(
+    session: Session,
+    *,
+    key: str,
+    target: ReplyTarget,
+    document: Document,
+    now: datetime,
+    language: str,
+    conversation_id: str | None = None,
+    learner_id: str | None = None,
+    edits: str | None = None,
+) -> Parcel | None:
+    """Put a document into the outbox within the caller's transaction.
+
+    None when this cause (``key``) has been answered before: nothing is written then.
+    """
+    parcel = Parcel(
+        new_id(), key, target, document, edits, 0, 0, language, conversation_id, learner_id
+    )
+    written = session.exec(
+        insert_new(session, Outgoing, "key")
+        .values(
+            id=parcel.id,
+            key=key,
+            channel=target.channel,
+            account=target.account,
+            chat=target.chat,
+            target=target.model_dump_json(exclude_defaults=True),
+            document=document.model_dump_json(exclude_defaults=True),
+            conversation_id=conversation_id,
+            learner_id=learner_id,
+            language=language,
+            edits=edits,
+            state=OutgoingState.PENDING,
+            part=0,
+            attempts=0,
+            not_before=now,
+            created_at=now,
+        )
+        .returning(col(Outgoing.id))
+    ).scalar_one_or_none()
+    return parcel if written else None
+
+
+def open_parcel(row: Outgoing) -> Parcel:
+    """Read a row back."""
+    return Parcel(
+        id=row.id,
+        key=row.key,
+        target=ReplyTarget.model_validate_json(row.target),
+        document=Document.model_validate_json(row.document),
+        edits=row.edits,
+        part=row.part,
+        attempts=row.attempts,
+        language=row.language,
+        conversation_id=row.conversation_id,
+        learner_id=row.learner_id,
+    )
+
+
+def waiting(session: Session, channel: str, account: str, now: datetime) -> list[Parcel]:
+    """What a channel may send now, oldest first."""
+    rows = session.exec(
+        select(Outgoing)
+        .where(
+            Outgoing.state == OutgoingState.PENDING,
+            Outgoing.channel == channel,
+            Outgoing.account == account,
+            Outgoing.not_before <= now,
+        )
+        .order_by(col(Outgoing.id))
+        .limit(500)
+    ).all()
+    return [open_parcel(row) for row in rows]
+
+
+def claim(session: Session, parcel: Parcel) -> bool:
+    """Mark the next part as being sent; False when the row is not ours to send any more."""
+    return _move(session, parcel, OutgoingState.PENDING, OutgoingState.SENDING)
+
+
+def receipt(
+    session: Session, parcel: Parcel, chat: str, message_id: str, now: datetime, *, last: bool
+) -> None:
+    """Record one delivered part; ``parcel`` then stands at the next one."""
+    session.exec(
+        insert(Delivered).values(
+            outgoing_id=parcel.id,
+            part=parcel.part,
+            channel=parcel.target.channel,
+            account=parcel.target.account,
+            chat=chat,
+            message_id=message_id,
+            at=now,
+        )
+    )
+    after = OutgoingState.SENT if last else OutgoingState.PENDING
+    _move(session, parcel, OutgoingState.SENDING, after, part=parcel.part + 1)
+
+
+def put_back(session: Session, parcel: Parcel, not_before: datetime, *, attempts: int) -> None:
+    """Surely not delivered: send again, not before that moment."""
+    _move(
+        session,
+        parcel,
+        OutgoingState.SENDING,
+        OutgoingState.PENDING,
+        not_before=not_before,
+        attempts=attempts,
+    )
+
+
+def as_new_message(session: Session, parcel: Parcel) -> None:
+    """The message to replace cannot be edited any more: say it anew."""
+    _move(session, parcel, OutgoingState.SENDING, OutgoingState.PENDING, edits=None)
+
+
+def fail(session: Session, parcel: Parcel) -> None:
+    """Give up: the chat is closed to us, or the platform refuses the content."""
+    _move(session, parcel, OutgoingState.SENDING, OutgoingState.FAILED)
+
+
+def lose(session: Session, parcel: Parcel, now: datetime) -> Parcel | None:
+    """The outcome of a send is unknown and a second one could show twice.
+
+    The learner gets one short notice with a way to see the answer again; a lost notice gets none.
+    """
+    _move(session, parcel, OutgoingState.SENDING, OutgoingState.UNKNOWN)
+    if parcel.key.startswith("notice:"):
+        return None
+    words = words_for(parcel.language)
+    document = Document(
+        markdown=words("I'm not sure my last message reached you."),
+        buttons=((Button(label=words("Show again"), action=f"show:{parcel.id}"),),),
+    )
+    return notice(session, parcel, document, now)
+
+
+def notice(session: Session, parcel: Parcel, document: Document, now: datetime) -> Parcel | None:
+    """Say something about a parcel, in its place, at most once."""
+    return post(
+        session,
+        key=f"notice:{parcel.id}",
+        target=parcel.target,
+        document=document,
+        now=now,
+        language=parcel.language,
+        conversation_id=parcel.conversation_id,
+        learner_id=parcel.learner_id,
+    )
+
+
+def recover(
+    session: Session, channel: str, account: str, now: datetime, *, idempotent: bool
+) -> int:
+    """Settle what a killed process left in the state sending; return how many were lost.
+
+    Only the process that holds the channel may call this, before it sends anything.
+    """
+    rows = session.exec(
+        select(Outgoing).where(
+            Outgoing.state == OutgoingState.SENDING,
+            Outgoing.channel == channel,
+            Outgoing.account == account,
+        )
+    ).all()
+    lost = 0
+    for row in rows:
+        parcel = open_parcel(row)
+        if idempotent or parcel.edits:
+            put_back(session, parcel, now, attempts=parcel.attempts)
+        else:
+            lose(session, parcel, now)
+            lost += 1
+    return lost
+
+
+def _move(
+    session: Session, parcel: Parcel, before: OutgoingState, after: OutgoingState, **values: object
+) -> bool:
+    result = session.exec(
+        update(Outgoing)
+        .where(
+            col(Outgoing.id) == parcel.id,
+            col(Outgoing.state) == before,
+            col(Outgoing.part) == parcel.part,
+        )
+        .values(state=after, **values)
+        .execution_options(synchronize_session=False)
+    )
+    return bool(result.rowcount == 1)

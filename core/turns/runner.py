@@ -1,0 +1,228 @@
+"""One event, one answer: decides what kind of event it is and brings it to its end.
+
+This is the one guard at the top of a turn: whatever goes wrong below it, the learner gets a short
+sentence in their language with a reference that is in the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from sqlmodel import Session
+
+from core.channel import Channel
+from core.clock import Clock
+from core.commands.book import CommandBook
+from core.commands.request import Action, Answer, Reply, Request
+from core.context import ChatKind, Command, InboundMessage, Press, Text, Unsupported
+from core.document import Document, plain
+from core.i18n import words_for
+from core.ids import new_id
+from core.logs import log_context, reference
+from core.store.session import Store
+from core.store.tables import Inbound, Outgoing
+from core.turns.chat import ChatTurn
+from core.turns.delivery import Delivery
+from core.turns.finish import Ending, finish
+from core.turns.journal import Journal
+from core.turns.lanes import Job
+from core.turns.outbox import Parcel
+
+log = logging.getLogger(__name__)
+
+COMMAND = "command"
+"""Reason of a turn that needed no model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Answers jobs. ``book`` is asked for late, as some commands need the runner's lanes."""
+
+    store: Store
+    clock: Clock
+    delivery: Delivery
+    journal: Journal
+    chat: ChatTurn
+    book: Callable[[], CommandBook]
+    channel: Callable[[str, str], Channel]
+    """The channel of a name and a bot account."""
+
+    async def work(self, job: Job) -> None:
+        """Bring a job to its end. Raises nothing but cancellation."""
+        turn_id = new_id()
+        started = self.clock.now()
+        with log_context(turn=turn_id, learner=job.learner_id):
+            try:
+                await self._answer(job, turn_id, started)
+            except asyncio.CancelledError:
+                if not job.stopped:
+                    raise  # the program ends: the next start takes the job up again
+            except Exception:
+                log.exception("a turn failed in an unforeseen way")
+                await self._apologise(job, turn_id, started)
+
+    async def _answer(self, job: Job, turn_id: str, started: datetime) -> None:
+        message = job.message
+        words = words_for(job.language)
+        match message.content:
+            case Text(text=text) if text.strip():
+                await self._converse(job, message, turn_id, started)
+            case Text():
+                await self._say(job, turn_id, started, words("Yes? What shall we work on?"))
+            case Unsupported(what=what):
+                log.info("unsupported kind of message: %s", what)
+                text = words("I can only read text so far. Please write it out.")
+                await self._say(job, turn_id, started, text)
+            case Command(name=name, arguments=arguments):
+                command = self.book().command(name)
+                if command is None:
+                    await self._say(job, turn_id, started, self._unknown(job, name))
+                elif command.spec.private and message.chat_kind is not ChatKind.PRIVATE:
+                    await self._say(job, turn_id, started, _privately(job))
+                else:
+                    request = self._request(job, arguments, started)
+                    await self._handle(job, turn_id, started, await command.handle(request))
+            case Press(action=pressed):
+                await self._press(job, turn_id, started, pressed)
+
+    async def _press(self, job: Job, turn_id: str, started: datetime, pressed: str) -> None:
+        found = self.book().action(pressed)
+        if found is None:
+            words = words_for(job.language)
+            if pressed.startswith("again:"):
+                question = await self._question(job, pressed.removeprefix("again:"))
+                if question:
+                    await self._converse(job, question, turn_id, started)
+                    return
+            text = words("This button is out of date. /help shows what I can do.")
+            await self._say(job, turn_id, started, text)
+            return
+        action, arguments = found
+        if action.private and job.message.chat_kind is not ChatKind.PRIVATE:
+            await self._say(job, turn_id, started, _privately(job))
+            return
+        await self._handle(
+            job, turn_id, started, await action.handle(self._request(job, arguments, started))
+        )
+
+    async def _question(self, job: Job, inbound_id: str) -> InboundMessage | None:
+        """The learner's own earlier question, to be answered again."""
+
+        def load(session: Session) -> str | None:
+            row = session.get(Inbound, int(inbound_id)) if inbound_id.isdecimal() else None
+            return row.message if row and row.learner_id == job.learner_id else None
+
+        stored = await self.store.read(load)
+        question = InboundMessage.model_validate_json(stored) if stored else None
+        return question if question and isinstance(question.content, Text) else None
+
+    async def _converse(
+        self, job: Job, question: InboundMessage, turn_id: str, started: datetime
+    ) -> None:
+        """Let the model answer; ``question`` is the job's own message, or an earlier one."""
+        target = job.message.target
+        channel = self.channel(target.channel, target.account)
+        async with channel.typing(target):
+            ending = await self.chat.run(
+                job, question, turn_id, started, emit=partial(channel.watch, target)
+            )
+        await self._finish(job, turn_id, lambda _: ending)
+
+    async def _handle(self, job: Job, turn_id: str, started: datetime, answer: Answer) -> None:
+        target = job.message.target
+        can_edit = self.channel(target.channel, target.account).capabilities.can_edit
+
+        def end(session: Session) -> Ending:
+            reply = answer if isinstance(answer, Reply) else answer(session)
+            pressed = job.message.content
+            in_place = reply.in_place and can_edit and isinstance(pressed, Press)
+            return Ending(
+                reason=COMMAND,
+                document=reply.document,
+                edits=pressed.origin if in_place and isinstance(pressed, Press) else None,
+                events=reply.events,
+                language=reply.language,
+                started_at=started,
+            )
+
+        await self._finish(job, turn_id, end)
+
+    async def _say(self, job: Job, turn_id: str, started: datetime, text: str) -> None:
+        await self._handle(job, turn_id, started, Reply(Document(markdown=text)))
+
+    async def _finish(self, job: Job, turn_id: str, end: Callable[[Session], Ending]) -> None:
+        now = self.clock.now()
+
+        def settle(session: Session) -> tuple[bool, Parcel | None, Ending]:
+            ending = end(session)
+            settled, parcel = finish(session, job, turn_id, ending, now)
+            if not settled:
+                # What the command did must go as well: it was done by whoever settled the job.
+                session.rollback()
+            return settled, parcel, ending
+
+        settled, parcel, ending = await self.store.write(settle)
+        if not settled:
+            log.warning("event %d had its answer already", job.inbound_id)
+            return
+        log.info("turn ended: %s", ending.reason)
+        self.delivery.hand(parcel)
+        await self.journal.write(turn_id, job.learner_id, ending.events)
+
+    async def _apologise(self, job: Job, turn_id: str, started: datetime) -> None:
+        text = words_for(job.language)(
+            "Something went wrong on my side. Please try again. (ref {ref})",
+            ref=reference(turn_id),
+        )
+        try:
+            await self._say(job, turn_id, started, text)
+        except Exception:
+            log.exception("the failure could not be told; the next start answers the event")
+
+    def _request(self, job: Job, arguments: str, now: datetime) -> Request:
+        return Request(
+            learner_id=job.learner_id,
+            words=words_for(job.language),
+            zone=job.zone,
+            now=now,
+            conversation_id=job.conversation_id,
+            message=job.message,
+            owner=job.owner,
+            arguments=arguments,
+        )
+
+    def _unknown(self, job: Job, name: str) -> str:
+        words = words_for(job.language)
+        nearest = self.book().nearest(name)
+        if nearest:
+            return words(
+                "I don't know /{name}. Did you mean /{nearest}? /help shows all I can do.",
+                name=plain(name),
+                nearest=nearest,
+            )
+        return words("I don't know /{name}. /help shows what I can do.", name=plain(name))
+
+
+def _privately(job: Job) -> str:
+    return words_for(job.language)("That is between you and me: write to me privately for it.")
+
+
+def show_again() -> Action:
+    """The button under the notice that a message may not have arrived."""
+
+    def repeat(session: Session, request: Request) -> Reply:
+        row = session.get(Outgoing, request.arguments)
+        if row is None or row.learner_id != request.learner_id:
+            text = request.words("This message is not here any more. Please ask again.")
+            return Reply(Document(markdown=text))
+        return Reply(Document.model_validate_json(row.document))
+
+    async def handle(request: Request) -> Answer:
+        return partial(repeat, request=request)
+
+    return Action("show", handle)

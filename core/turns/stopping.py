@@ -1,0 +1,54 @@
+"""``/stop``: ends the turn under way in the conversation, at once, keeping what was asked."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+
+from sqlmodel import Session
+
+from core.commands.declare import CommandSpec
+from core.commands.request import Answer, Command, Reply, Request
+from core.context import Text
+from core.document import Document
+from core.i18n import N_
+from core.ids import new_id
+from core.loop.gates import StopReason
+from core.turns.finish import Ending, finish
+from core.turns.lanes import Job, Lanes
+
+
+def stop(lanes: Lanes) -> Command:
+    """The command; only the asker or an owner can stop a turn."""
+
+    async def handle(request: Request) -> Answer:
+        words = request.words
+        job = lanes.running(request.conversation_id)
+        if job is None:
+            return Reply(Document(markdown=words("Nothing is running here.")))
+        if job.learner_id != request.learner_id and not request.owner:
+            return Reply(Document(markdown=words("Only the person who asked can stop this.")))
+        stopped = await lanes.stop(request.conversation_id)
+        return partial(_record, request=request, job=stopped)
+
+    return Command(CommandSpec("stop", N_("stop what I'm doing"), immediate=True), handle)
+
+
+def _record(session: Session, request: Request, job: Job | None) -> Reply:
+    words = request.words
+    if job is None or not _settle(session, job, request.now):
+        return Reply(Document(markdown=words("I was just finished.")))
+    return Reply(Document(markdown=words("Stopped. I remember what you asked.")))
+
+
+def _settle(session: Session, job: Job, now: datetime) -> bool:
+    """Record the stopped turn, its question kept as history; the stop itself is its answer."""
+    content = job.message.content
+    ending = Ending(
+        reason=StopReason.CANCELLED,
+        document=None,
+        learner_words=content.text if isinstance(content, Text) else None,
+        started_at=now,
+    )
+    settled, _ = finish(session, job, new_id(), ending, now)
+    return settled
