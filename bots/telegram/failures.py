@@ -1,0 +1,91 @@
+"""What a failed call means: the library's errors in the words of the ``Channel`` port.
+
+The platform tells most reasons only as a sentence, so sentences are looked at, in one place.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aiogram.exceptions import (
+    AiogramError,
+    ClientDecodeError,
+    TelegramAPIError,
+    TelegramConflictError,
+    TelegramForbiddenError,
+    TelegramNetworkError,
+    TelegramNotFound,
+    TelegramRetryAfter,
+    TelegramServerError,
+    TelegramUnauthorizedError,
+)
+from aiohttp import ClientConnectorError
+
+from core.channel import NotSent, OutcomeUnknown, Rejected, SendError, Throttled, Unreachable
+
+_CLOSED: Final = (
+    "chat not found",
+    "user not found",
+    "peer_id_invalid",
+    "user_is_blocked",
+    "input_user_deactivated",
+    "group chat was deactivated",
+    "chat_write_forbidden",
+    "chat_restricted",
+    "not enough rights",
+    "have no rights",
+    "need administrator rights",
+    "message thread not found",
+    "topic_closed",
+    "topic_deleted",
+    "topic closed",
+    "topic deleted",
+)
+"""Parts of refusals that mean: this chat or topic is closed to us. The answer is not brought
+anywhere else (F012)."""
+
+
+def send_error(error: AiogramError) -> SendError:
+    """Translate an error of a send or an edit.
+
+    A request that a server may have begun to work on has an unknown outcome; only a connection
+    that never came about, or an answer that refuses, is a sure "no".
+    """
+    reason = reason_of(error)
+    match error:
+        case TelegramRetryAfter():
+            return Throttled(float(error.retry_after))
+        case TelegramForbiddenError():
+            return Unreachable(reason)
+        case TelegramUnauthorizedError() | TelegramNotFound() | TelegramConflictError():
+            return NotSent(reason)  # the account's trouble, not the message's: mended, it may go
+        case TelegramNetworkError() if isinstance(error.__cause__, ClientConnectorError):
+            return NotSent(reason)
+        case TelegramNetworkError() | TelegramServerError() | ClientDecodeError():
+            return OutcomeUnknown(reason)
+        case TelegramAPIError() if any(part in reason.lower() for part in _CLOSED):
+            return Unreachable(reason)
+        case _:
+            return Rejected(reason)
+
+
+def reason_of(error: AiogramError) -> str:
+    """Return what went wrong in words fit for a log: no address, no payload."""
+    match error:
+        case TelegramNetworkError():
+            return type(error.__cause__ or error).__name__
+        case TelegramAPIError():
+            return error.message
+        case _:
+            return type(error).__name__
+
+
+def is_entity_trouble(error: AiogramError) -> bool:
+    """Tell whether the formatting was refused, so that the plain text has a chance (F007)."""
+    reason = reason_of(error).lower()
+    return "parse entities" in reason or "entity_" in reason or "entities_" in reason
+
+
+def is_unchanged(error: AiogramError) -> bool:
+    """Tell whether an edit was refused because the message already reads like this."""
+    return "message is not modified" in reason_of(error).lower()

@@ -1,0 +1,233 @@
+"""One call, one part: what leaves for the platform, and how the platform's answers are taken.
+
+Text goes out with ``entities`` and never with a parse mode, so nothing a person or a model wrote
+can be read as markup. Every send and edit waits for the limiter of the account first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final, TypeVar
+
+from aiogram import Bot
+from aiogram.enums import ChatAction
+from aiogram.exceptions import (
+    AiogramError,
+    TelegramBadRequest,
+    TelegramMigrateToChat,
+    TelegramRetryAfter,
+)
+from aiogram.methods import EditMessageText, SendChatAction, SendMessage, TelegramMethod
+from aiogram.types import (
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    LinkPreviewOptions,
+    MessageEntity,
+    ReplyParameters,
+)
+
+from bots.limiter import Limiter
+from bots.telegram.failures import is_entity_trouble, is_unchanged, reason_of, send_error
+from bots.telegram.receive import GENERAL
+from bots.telegram.render import TelegramPart, plain_part
+from core.channel import NotSent, Rejected, Sent
+from core.context import ReplyTarget
+
+log = logging.getLogger(__name__)
+
+REQUEST_SECONDS: Final = 20
+"""How long the platform may take for one call."""
+
+TYPING_SECONDS: Final = 4.0
+"""The sign fades after five seconds (sendChatAction)."""
+
+_NO_PREVIEW: Final = LinkPreviewOptions(is_disabled=True)
+
+T = TypeVar("T")
+
+
+class Transport:
+    """Sends, edits and typing signs of one bot account."""
+
+    def __init__(self, bot: Bot, limiter: Limiter) -> None:
+        self._bot = bot
+        self._limiter = limiter
+        self._closing = False
+        self._under_way = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._signs: set[asyncio.Task[None]] = set()
+
+    async def close(self, seconds: float) -> None:
+        """Let calls under way finish, for ``seconds`` at most; refuse all others from now on."""
+        self._closing = True
+        for sign in self._signs:
+            sign.cancel()
+        if self._signs:
+            await asyncio.wait(self._signs)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._quiet.wait()
+        except TimeoutError:
+            log.warning("calls under way did not end in time; their outcome is unknown")
+
+    async def send(self, target: ReplyTarget, part: TelegramPart, *, reply: bool) -> Sent:
+        """Send one part to the target's chat and thread. Raises a SendError.
+
+        Formatting that is refused is left out and the text sent again; a group that became a
+        supergroup gets the part at its new address, which the receipt tells (F033).
+        """
+        try:
+            return await self._send(target, part, reply=reply)
+        except TelegramMigrateToChat as moved:
+            there = target.model_copy(update={"chat": str(moved.migrate_to_chat_id)})
+            log.info("a group became a supergroup: its chat id has changed")
+            try:
+                # Message ids begin anew there: a reply would quote a stranger's words.
+                return await self._send(there, part, reply=False)
+            except AiogramError as error:
+                raise send_error(error) from error
+        except AiogramError as error:
+            raise send_error(error) from error
+
+    async def _send(self, target: ReplyTarget, part: TelegramPart, *, reply: bool) -> Sent:
+        def method(part: TelegramPart) -> SendMessage:
+            return SendMessage(
+                chat_id=int(target.chat),
+                message_thread_id=_sending_thread(target),
+                text=part.text,
+                entities=_entities(part),
+                reply_markup=_keyboard(part),
+                reply_parameters=_reply(target) if reply else None,
+                link_preview_options=_NO_PREVIEW,
+            )
+
+        message = await self._formatted_or_plain(target, part, method)
+        return Sent(message_id=str(message.message_id), chat=str(message.chat.id))
+
+    async def edit(self, target: ReplyTarget, message_id: str, part: TelegramPart) -> None:
+        """Replace text and buttons of a message. Raises a SendError.
+
+        That it already reads like this is no error.
+        """
+
+        def method(part: TelegramPart) -> EditMessageText:
+            return EditMessageText(
+                chat_id=int(target.chat),
+                message_id=int(message_id),
+                text=part.text,
+                entities=_entities(part),
+                reply_markup=_keyboard(part),
+                link_preview_options=_NO_PREVIEW,
+            )
+
+        try:
+            await self._formatted_or_plain(target, part, method)
+        except TelegramMigrateToChat as moved:
+            raise Rejected("the message stayed behind in the old group") from moved
+        except AiogramError as error:
+            if not is_unchanged(error):
+                raise send_error(error) from error
+
+    async def _formatted_or_plain(
+        self,
+        target: ReplyTarget,
+        part: TelegramPart,
+        method: Callable[[TelegramPart], TelegramMethod[T]],
+    ) -> T:
+        try:
+            return await self._call(target, method(part))
+        except TelegramBadRequest as error:
+            if not is_entity_trouble(error):
+                raise
+            log.warning("formatting refused, sending plain text: %s", reason_of(error))
+            return await self._call(target, method(plain_part(part)))
+
+    async def _call(self, target: ReplyTarget, method: TelegramMethod[T]) -> T:
+        group = target.chat.startswith("-")  # chat ids of groups are negative, of people positive
+        await self._limiter.wait(target.chat, group=group)
+        if self._closing:
+            raise NotSent("the channel is closing")
+        self._under_way += 1
+        self._quiet.clear()
+        try:
+            return await self._bot(method, request_timeout=REQUEST_SECONDS)
+        except TelegramRetryAfter as error:
+            self._limiter.pause(target.chat, float(error.retry_after), group=group)
+            raise
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._quiet.set()
+
+    @asynccontextmanager
+    async def typing(self, target: ReplyTarget) -> AsyncIterator[None]:
+        """Show "typing" until the context is left. Never raises, never delays.
+
+        The library's ``ChatActionSender`` waits at its end for a call under way.
+        """
+        if self._closing:
+            yield
+            return
+        sign = asyncio.create_task(self._keep_typing(target), name="telegram-typing")
+        self._signs.add(sign)
+        sign.add_done_callback(self._signs.discard)
+        try:
+            yield
+        finally:
+            sign.cancel()
+            await asyncio.wait([sign])
+
+    async def _keep_typing(self, target: ReplyTarget) -> None:
+        action = SendChatAction(
+            chat_id=int(target.chat),
+            message_thread_id=int(target.thread) if target.thread else None,  # General too (F035)
+            action=ChatAction.TYPING,
+        )
+        while True:
+            pause = TYPING_SECONDS
+            try:
+                await self._bot(action, request_timeout=REQUEST_SECONDS)
+            except TelegramRetryAfter as error:
+                pause = max(pause, float(error.retry_after))
+            except AiogramError as error:
+                log.debug("no typing sign: %s", reason_of(error))
+            await asyncio.sleep(pause)
+
+
+def _sending_thread(target: ReplyTarget) -> int | None:
+    """Return the thread to name in a send: the General topic must not be named (F012)."""
+    return None if target.thread in (None, GENERAL) else int(target.thread)
+
+
+def _reply(target: ReplyTarget) -> ReplyParameters | None:
+    if target.reply_to is None:
+        return None
+    return ReplyParameters(message_id=int(target.reply_to), allow_sending_without_reply=True)
+
+
+def _entities(part: TelegramPart) -> list[MessageEntity]:
+    return [
+        MessageEntity(
+            type=entity.type,
+            offset=entity.offset,
+            length=entity.length,
+            url=entity.url,
+            language=entity.language,
+        )
+        for entity in part.entities
+    ]
+
+
+def _keyboard(part: TelegramPart) -> InlineKeyboardMarkup | None:
+    if not part.buttons:
+        return None
+    return InlineKeyboardMarkup(
+        inline_keyboard=[
+            [InlineKeyboardButton(text=label, callback_data=data) for label, data in row]
+            for row in part.buttons
+        ]
+    )
