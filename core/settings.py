@@ -88,8 +88,9 @@ def _zone(value: str) -> str:
 
 
 def _language(value: str) -> str:
-    """Accept a locale too, such as ``zh_CN``."""
-    return next((code for code in LANGUAGES if language_from(value, "en") == code != "en"), value)
+    """Accept a locale too, such as ``zh_CN``: a known one gives the same whatever the default."""
+    readings = {language_from(value, default) for default in LANGUAGES}
+    return readings.pop() if len(readings) == 1 else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ _OTHER_SHAPES: Final = MappingProxyType(
 class Tuning:
     """What ``partners.toml`` says, complete."""
 
-    capabilities: Mapping[str, CapabilityTuning] = DEFAULTS
+    capabilities: Mapping[str, CapabilityTuning] = field(default_factory=lambda: DEFAULTS)
     allow: tuple[AccountId, ...] = ()
     """Accounts of ``[access] allow``."""
     channels: Mapping[str, Mapping[str, object]] = field(

@@ -1,0 +1,218 @@
+"""``partners.toml``: merged over the defaults, forgiving in values, strict in form."""
+
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.i18n import words_for
+from core.settings import SettingsError
+from core.tuning import DEFAULTS, CapabilityTuning, Tuning, load_tuning
+
+DEFAULT = DEFAULTS["chat"]
+
+
+def load(text: str) -> Tuning:
+    Path("partners.toml").write_text(text, encoding="utf-8")
+    return load_tuning()
+
+
+def chat(lines: str) -> Tuning:
+    return load("[capabilities.chat]\n" + lines)
+
+
+def test_a_missing_or_empty_file_gives_the_defaults() -> None:
+    assert load_tuning() == Tuning()
+    assert load("") == Tuning()
+    assert load_tuning().capability("chat") == CapabilityTuning()
+    assert load_tuning().channel("post") == {}
+
+
+def test_what_is_written_is_merged_over_the_defaults() -> None:
+    tuning = chat("temperature = 1\nexploring.max_tokens = 900\ncontext_tokens = 100_000\n")
+    assert tuning.warnings == ()
+    assert tuning.capability("chat") == replace(
+        DEFAULT, temperature=1, exploring_max_tokens=900, context_tokens=100_000
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ("exploring = 900", "exploring_max_tokens", 900),
+        ("exploring_max_tokens = 900", "exploring_max_tokens", 900),
+        ("max_tokens = 900", "responding_max_tokens", 900),
+        ("answer_now = { max_tokens = 900 }", "answer_now_max_tokens", 900),
+        ('temperature = "0.7"', "temperature", 0.7),
+        ('max_rounds = "12"', "max_rounds", 12),
+        ("max_rounds = 12.0", "max_rounds", 12),
+        ("deadline_seconds = 0.5e2", "deadline_seconds", 50),
+    ],
+)
+def test_another_shape_of_a_value_is_taken_as_what_it_means(
+    line: str, field: str, value: float
+) -> None:
+    tuning = chat(line)
+    assert tuning.warnings == ()
+    assert asdict(tuning.capability("chat")) == {**asdict(DEFAULT), field: value}
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('temperature = "warm"', "temperature"),
+        ("temperature = 2.1", "temperature"),
+        ("temperature = -0.1", "temperature"),
+        ("temperature = nan", "temperature"),
+        ("temperature = true", "temperature"),
+        ("temperature = [0.2]", "temperature"),
+        ("max_rounds = 0", "max_rounds"),
+        ("max_rounds = 2.5", "max_rounds"),
+        ("max_rounds = inf", "max_rounds"),
+        ("max_rounds = 1979-05-27", "max_rounds"),
+        ("exploring.max_tokens = 3", "exploring.max_tokens"),
+        ("exploring = 3", "exploring"),
+        ("responding.max_tokens = -1", "responding.max_tokens"),
+        ('answer_now.max_tokens = ""', "answer_now.max_tokens"),
+        ("deadline_seconds = 0", "deadline_seconds"),
+        ("context_tokens = 999", "context_tokens"),
+        ("reserve_tokens = -1", "reserve_tokens"),
+    ],
+)
+def test_a_value_of_no_use_falls_back_with_a_warning_that_names_the_key(
+    line: str, key: str
+) -> None:
+    tuning = chat(line)
+    assert tuning.capability("chat") == DEFAULT
+    (warning,) = tuning.warnings
+    assert warning.startswith(f"partners.toml: capabilities.chat.{key} is “")
+    assert "it stays" in warning
+
+
+def test_a_bad_value_spoils_none_of_its_neighbours() -> None:
+    tuning = chat("temperature = 9\nmax_rounds = 3\n")
+    assert tuning.capability("chat") == replace(DEFAULT, max_rounds=3)
+    assert len(tuning.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[capability.chat]", "nobody knows capability, it is ignored. Did you mean capabilities?"),
+        ("[capabilities.caht]", "it is ignored. Did you mean capabilities.chat?"),
+        ("[capabilities.chat]\ntemprature = 1", "Did you mean capabilities.chat.temperature?"),
+        ("[capabilities.chat]\nexploring.tokens = 1", "nobody knows capabilities.chat.exploring."),
+        ("[access]\nalow = []", "Did you mean access.allow?"),
+        ("zzz = 1", "nobody knows zzz, it is ignored. Remove it, or compare"),
+        ("capabilities = 3", "capabilities is “3”, which is ignored; it has to be a table"),
+        ("[capabilities]\nchat = 3", "capabilities.chat is “3”, which is ignored"),
+        ("channels = 3", "channels is “3”"),
+        ("[channels]\npost = 3", "channels.post is “3”"),
+        ("access = 3", "access is “3”"),
+    ],
+)  # fmt: skip
+def test_an_unknown_key_is_reported_with_a_suggestion(text: str, said: str) -> None:
+    tuning = load(text)
+    assert replace(tuning, warnings=()) == Tuning()
+    (warning,) = tuning.warnings
+    assert warning.startswith("partners.toml: ")
+    assert said in warning
+
+
+@pytest.mark.parametrize(
+    ("text", "allow", "warned"),
+    [
+        ('allow = ["post:1", "Post: 2"]', ("post:1", "post:2"), 0),
+        ('allow = "post:1, post:2"', ("post:1", "post:2"), 0),
+        ('allow = ["post:1", 5, "all", "*"]', ("post:1",), 3),
+        ("allow = true", (), 1),
+        ("allow = []", (), 0),
+    ],
+)
+def test_only_accounts_enter_the_allow_list(text: str, allow: tuple[str, ...], warned: int) -> None:
+    tuning = load("[access]\n" + text)
+    assert tuning.allow == allow
+    assert len(tuning.warnings) == warned
+    assert all("access.allow holds" in warning for warning in tuning.warnings)
+
+
+def test_a_table_of_a_channel_is_handed_over_as_it_is() -> None:
+    tuning = load("[channels.post]\nmessages_per_second = 25\nnested.key = 'x'\n")
+    assert tuning.channel("post") == {"messages_per_second": 25, "nested": {"key": "x"}}
+    assert tuning.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("a = 1\nb = \nc = 3", 2, 5),
+        ("[capabilities.chat]\ntemperature 1", 2, 13),
+        ("[capabilities", 1, 14),
+        ('x = 1\ny = """never\nclosed', 3, 7),
+        ("a = 1\na = 2", 2, 6),
+    ],
+)
+def test_what_is_not_toml_refuses_to_start_and_says_where(
+    text: str, line: int, column: int
+) -> None:
+    with pytest.raises(SettingsError) as caught:
+        load(text)
+    assert str(caught.value).startswith(
+        f"partners.toml, line {line}, column {column}: this is not TOML ("
+    )
+    assert "at line" not in str(caught.value)
+    assert "at end" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_refuses_to_start() -> None:
+    Path("partners.toml").write_bytes("a = 1".encode("utf-16"))
+    with pytest.raises(SettingsError, match=r"^partners\.toml is not a UTF-8 text"):
+        load_tuning()
+    Path("folder").mkdir()
+    with pytest.raises(SettingsError, match=r"^folder cannot be read \("):
+        load_tuning(Path("folder"))
+
+
+def test_a_byte_order_mark_is_no_trouble() -> None:
+    assert load("\ufeff[access]\r\nallow = ['post:1']\r\n").allow == ("post:1",)
+
+
+def test_warnings_are_in_the_language_asked_for() -> None:
+    Path("partners.toml").write_text("zzz = 1", encoding="utf-8")
+    (warning,) = load_tuning(words=words_for("zh")).warnings
+    assert "zzz" in warning
+    assert "ignored" not in warning
+
+
+# --- the gate -----------------------------------------------------------------------------------
+
+
+def test_a_reserve_beyond_a_quarter_is_cut_and_said() -> None:
+    tuning = chat("context_tokens = 20_000\nreserve_tokens = 6_000")
+    assert tuning.capability("chat").reserve_tokens == 5_000
+    (warning,) = tuning.warnings
+    assert "capabilities.chat.reserve_tokens is more than a quarter" in warning
+
+
+def test_a_small_gate_cuts_the_built_in_reserve_silently() -> None:
+    tuning = chat("context_tokens = 20_000")
+    assert (tuning.capability("chat").reserve_tokens, tuning.warnings) == (5_000, ())
+
+
+@given(st.integers(1_000, 10_000_000), st.integers(0, 2_500_000), st.integers(1, 10_000_000))
+def test_the_gate_fits_the_window_and_the_reserve_a_quarter_of_it(
+    context: int, reserve: int, window: int
+) -> None:
+    tuned = CapabilityTuning(context_tokens=context, reserve_tokens=reserve).within(window)
+    assert tuned.context_tokens == min(context, window)
+    assert tuned.reserve_tokens == min(reserve, tuned.context_tokens // 4)
+    assert tuned.within(window) == tuned
+
+
+def test_every_number_can_be_set() -> None:
+    example = (Path(__file__).parents[2] / "partners.toml.example").read_text("utf-8")
+    lines = [line.split("=")[0].strip() for line in example.splitlines() if line[:1].isalpha()]
+    keys = {line.replace(".", "_") for line in lines}
+    assert keys == {field.name for field in fields(CapabilityTuning)} | {"allow"}
