@@ -151,6 +151,8 @@ def test_an_hour_inside_the_quiet_ones_means_their_end(hour: time) -> None:
 
 def test_an_hour_after_midnight_belongs_to_the_day_before() -> None:
     owl = replace(ADA, hour=time(1), quiet_from=time(9), quiet_until=time(17))
+    early = plan(berlin(after(1), 0, 59), owl, [card()], [])
+    assert early == NotYet(Reason.TOO_EARLY, berlin(after(1), 1))
     outcome = plan(berlin(after(1), 1), owl, [card()], [])
     assert isinstance(outcome, Plan)
     assert outcome.day == MONDAY
@@ -246,7 +248,7 @@ def test_what_never_arrived_is_not_held_against_the_learner() -> None:
 
 
 def test_days_on_which_the_program_was_down_are_not_ignored_days() -> None:
-    outcome = plan(berlin(after(40), 9), ADA, [card()], digests(MONDAY))
+    outcome = plan(berlin(after(40), 9), ADA, [card()], digests(MONDAY, after(20)))
     assert isinstance(outcome, Plan)
     assert outcome.kind is Kind.DIGEST
 
