@@ -138,12 +138,12 @@ def plan(
 
     ``cards`` are all of the learner's cards, due or not; ``history`` holds at least the nudges
     since ``last_active``, and the latest one; ``done`` is what was answered on the study day of
-    ``now``, read off the cards by default.
+    ``now``, read off the cards by default. ``ValueError`` for an instant without an offset.
     """
+    day = study_date(now, learner.zone)
     now = now.astimezone(UTC)
     if not learner.enabled or learner.consent_at is None:
         return NotYet(Reason.OFF, None)
-    day = study_date(now, learner.zone)
     rhythm = _rhythm(learner, history, day)
     if rhythm is _Rhythm.SILENT:
         return NotYet(Reason.STOPPED, None)

@@ -68,6 +68,11 @@ def test_a_due_card_is_asked_at_the_chosen_hour_and_the_next_time_is_known() -> 
     )
 
 
+def test_an_instant_without_offset_is_refused() -> None:
+    with pytest.raises(ValueError, match="offset"):
+        plan(datetime(2026, 11, 30, 9), ADA, [card()], [])
+
+
 def test_before_the_hour_nothing_is_sent() -> None:
     outcome = plan(berlin(MONDAY, 8, 59), ADA, [card()], [])
     assert outcome == NotYet(Reason.TOO_EARLY, berlin(MONDAY, 9))
