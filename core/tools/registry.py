@@ -58,6 +58,8 @@ class Tool:
     """Changes nothing, so it may run again after a crash."""
     parallel_safe: bool
     """May run beside other calls of the same round."""
+    private: bool
+    """Tells what is the learner's alone: not offered where others read the answer."""
     deadline_seconds: float
 
 
@@ -81,6 +83,7 @@ def declare(
     *,
     read_only: bool = True,
     parallel_safe: bool = True,
+    private: bool = False,
     deadline_seconds: float = 20.0,
 ) -> Tool:
     """Make a tool from an async function and the pydantic model of its arguments.
@@ -102,6 +105,7 @@ def declare(
         checked,
         read_only,
         parallel_safe,
+        private,
         deadline_seconds,
     )
 
@@ -125,9 +129,16 @@ class ToolRegistry:
         """Names of all tools, in the order they came."""
         return tuple(self._tools)
 
-    def select(self, allowed: Collection[str]) -> tuple[Tool, ...]:
-        """Return the tools named in ``allowed``. None named means none; unknown names are none."""
-        return tuple(tool for name, tool in self._tools.items() if name in allowed)
+    def select(self, allowed: Collection[str], *, private: bool) -> tuple[Tool, ...]:
+        """Return the tools named in ``allowed``. None named means none; unknown names are none.
+
+        Only ``private`` conversations get the private ones.
+        """
+        return tuple(
+            tool
+            for name, tool in self._tools.items()
+            if name in allowed and (private or not tool.private)
+        )
 
 
 def parse_arguments(raw: str) -> dict[str, Any]:

@@ -28,9 +28,10 @@ from core.tools.registry import ToolRegistry
 from core.turns.finish import Ending
 from core.turns.lanes import Job
 from core.turns.persona import chosen_persona
+from memory.document import Audience
 from memory.journal import Event
 from memory.layers import LearnerFolder, Surface
-from memory.recall import Audience, estimate_tokens, view
+from memory.recall import estimate_tokens, view
 from personas.persona import Persona, PersonaLibrary
 
 HISTORY_LINES = 40

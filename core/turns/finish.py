@@ -44,18 +44,24 @@ class Ending:
     started_at: datetime = field(kw_only=True)
 
 
-def finish(
-    session: Session, job: Job, turn_id: str, ending: Ending, now: datetime
-) -> tuple[bool, Parcel | None]:
-    """Settle a job. False when it was settled before; then nothing is written."""
+def settle(session: Session, job: Job) -> bool:
+    """Mark a job's event as done; False when it was done before: then nothing may follow.
+
+    It comes first in the transaction, so that whatever the answer changes happens once.
+    """
     settled = session.exec(
         update(Inbound)
         .where(col(Inbound.id) == job.inbound_id, col(Inbound.state) == InboundState.QUEUED)
         .values(state=InboundState.DONE)
         .execution_options(synchronize_session=False)
     )
-    if settled.rowcount != 1:
-        return False, None
+    return settled.rowcount == 1
+
+
+def record(
+    session: Session, job: Job, turn_id: str, ending: Ending, now: datetime
+) -> Parcel | None:
+    """Write how a settled job ended: the turn, its history, its answer."""
     session.exec(
         insert(Turn).values(
             id=turn_id,
@@ -89,8 +95,8 @@ def finish(
     if lines:
         session.exec(insert(Line).values(lines))
     if ending.document is None:
-        return True, None
-    return True, post(
+        return None
+    return post(
         session,
         key=f"inbound:{job.inbound_id}",
         target=job.message.target,

@@ -31,7 +31,7 @@ class Journal:
 
     async def write(self, turn_id: str, learner_id: str, events: tuple[Event, ...]) -> None:
         """Append a turn's events; when the disk refuses, the next start tries again."""
-        if events and await asyncio.to_thread(self._append, learner_id, events, False):
+        if events and await self._append(learner_id, events, recovering=False):
             self._written.append(turn_id)
 
     async def settle(self) -> None:
@@ -43,21 +43,27 @@ class Journal:
     async def recover(self) -> None:
         """Write what an earlier process committed and did not get to write."""
         rows = await self._store.read(_unwritten)
-        for turn_id, learner_id, events in rows:
-            parsed = EVENTS.validate_json(events)
-            if await asyncio.to_thread(self._append, learner_id, parsed, True):
+        for turn_id, learner_id, unwritten in rows:
+            parsed = EVENTS.validate_json(unwritten)
+            if await self._append(learner_id, parsed, recovering=True):
                 self._written.append(turn_id)
         await self.settle()
 
-    def _append(self, learner_id: str, events: tuple[Event, ...], recovering: bool) -> bool:
+    async def _append(
+        self, learner_id: str, events: tuple[Event, ...], *, recovering: bool
+    ) -> bool:
         folder = LearnerFolder(self._root, learner_id)
         try:
-            for event in events:
-                append(folder, event, recovering=recovering)
+            await asyncio.to_thread(_append_all, folder, events, recovering)
         except (OSError, MemoryBusy) as error:
             log.error("the journal cannot be written, it will be at the next start: %s", error)
             return False
         return True
+
+
+def _append_all(folder: LearnerFolder, events: tuple[Event, ...], recovering: bool) -> None:
+    for event in events:
+        append(folder, event, recovering=recovering)
 
 
 def _mark(session: Session, turn_ids: list[str]) -> None:
@@ -65,9 +71,5 @@ def _mark(session: Session, turn_ids: list[str]) -> None:
 
 
 def _unwritten(session: Session) -> list[tuple[str, str, str]]:
-    rows = session.exec(
-        select(Turn.id, Turn.learner_id, Turn.events)
-        .where(col(Turn.events).is_not(None))
-        .order_by(Turn.id)
-    ).all()
-    return [(turn_id, learner_id, events or "[]") for turn_id, learner_id, events in rows]
+    unwritten = select(Turn).where(col(Turn.events).is_not(None)).order_by(col(Turn.id))
+    return [(turn.id, turn.learner_id, turn.events or "[]") for turn in session.exec(unwritten)]

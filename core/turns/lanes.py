@@ -81,6 +81,16 @@ class Lanes:
         await asyncio.wait([task])
         return job
 
+    @property
+    def busy(self) -> bool:
+        """Something runs or waits."""
+        return bool(self._drivers)
+
+    async def idle(self) -> None:
+        """Wait until every lane is empty."""
+        while self._drivers:
+            await asyncio.wait(self._drivers)
+
     async def drain(self, seconds: float) -> None:
         """Take no new jobs, give those under way some seconds, then cancel them.
 

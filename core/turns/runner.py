@@ -28,7 +28,7 @@ from core.store.session import Store
 from core.store.tables import Inbound, Outgoing
 from core.turns.chat import ChatTurn
 from core.turns.delivery import Delivery
-from core.turns.finish import Ending, finish
+from core.turns.finish import Ending, record, settle
 from core.turns.journal import Journal
 from core.turns.lanes import Job
 from core.turns.outbox import Parcel
@@ -158,18 +158,17 @@ class Runner:
     async def _finish(self, job: Job, turn_id: str, end: Callable[[Session], Ending]) -> None:
         now = self.clock.now()
 
-        def settle(session: Session) -> tuple[bool, Parcel | None, Ending]:
+        def work(session: Session) -> tuple[Ending, Parcel | None] | None:
+            if not settle(session, job):
+                return None
             ending = end(session)
-            settled, parcel = finish(session, job, turn_id, ending, now)
-            if not settled:
-                # What the command did must go as well: it was done by whoever settled the job.
-                session.rollback()
-            return settled, parcel, ending
+            return ending, record(session, job, turn_id, ending, now)
 
-        settled, parcel, ending = await self.store.write(settle)
-        if not settled:
+        written = await self.store.write(work)
+        if written is None:
             log.warning("event %d had its answer already", job.inbound_id)
             return
+        ending, parcel = written
         log.info("turn ended: %s", ending.reason)
         self.delivery.hand(parcel)
         await self.journal.write(turn_id, job.learner_id, ending.events)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from functools import partial
 
 from sqlmodel import Session
@@ -14,7 +13,7 @@ from core.document import Document
 from core.i18n import N_
 from core.ids import new_id
 from core.loop.gates import StopReason
-from core.turns.finish import Ending, finish
+from core.turns.finish import Ending, record, settle
 from core.turns.lanes import Job, Lanes
 
 
@@ -36,19 +35,14 @@ def stop(lanes: Lanes) -> Command:
 
 def _record(session: Session, request: Request, job: Job | None) -> Reply:
     words = request.words
-    if job is None or not _settle(session, job, request.now):
+    if job is None or not settle(session, job):
         return Reply(Document(markdown=words("I was just finished.")))
-    return Reply(Document(markdown=words("Stopped. I remember what you asked.")))
-
-
-def _settle(session: Session, job: Job, now: datetime) -> bool:
-    """Record the stopped turn, its question kept as history; the stop itself is its answer."""
     content = job.message.content
     ending = Ending(
         reason=StopReason.CANCELLED,
-        document=None,
+        document=None,  # the stop itself is the answer
         learner_words=content.text if isinstance(content, Text) else None,
-        started_at=now,
+        started_at=request.now,
     )
-    settled, _ = finish(session, job, new_id(), ending, now)
-    return settled
+    record(session, job, new_id(), ending, request.now)
+    return Reply(Document(markdown=words("Stopped. I remember what you asked.")))

@@ -1,0 +1,215 @@
+"""The house: everything that answers, put together. Doors are opened into it and closed again.
+
+``receive`` is what a channel calls with a batch of messages: when it returns, they are committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.access import AccessPolicy
+from core.capabilities.chat import ChatCapability
+from core.channel import Channel
+from core.clock import Clock
+from core.commands import cards, memory, people, talk
+from core.commands.book import CommandBook
+from core.context import InboundMessage
+from core.llm.port import ChatModel
+from core.loop.gates import Budget
+from core.scheduling.nudges import Swept, sweep
+from core.store.session import Store
+from core.tools.cards_due import cards_due
+from core.tools.current_time import current_time
+from core.tools.registry import ToolRegistry
+from core.turns.chat import ChatTurn
+from core.turns.delivery import Delivery
+from core.turns.intake import Defaults, Intake, runs_at_once
+from core.turns.journal import Journal
+from core.turns.lanes import Job, Lanes
+from core.turns.runner import Runner, show_again
+from core.turns.stopping import stop
+from personas.persona import PersonaLibrary
+
+log = logging.getLogger(__name__)
+
+SETTLE_EVERY = 5.0
+"""Seconds between marks that journal entries are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the house is made of; the composition root provides it."""
+
+    store: Store
+    clock: Clock
+    policy: AccessPolicy
+    defaults: Defaults
+    personas: PersonaLibrary
+    model: ChatModel
+    budget: Budget
+    memory: Path
+
+
+class House:
+    """One running tutor with any number of doors."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._channels: dict[tuple[str, str], Channel] = {}
+        self._background: set[asyncio.Task[None]] = set()
+        self._immediate: set[asyncio.Task[None]] = set()
+        self.delivery = Delivery(parts.store, parts.clock)
+        self._journal = Journal(parts.store, parts.memory)
+        self._intake = Intake(
+            parts.store, parts.policy, parts.defaults, parts.clock, self._proactive
+        )
+        tools = ToolRegistry([current_time(parts.clock.now), cards_due(parts.store)])
+        self._runner = Runner(
+            store=parts.store,
+            clock=parts.clock,
+            delivery=self.delivery,
+            journal=self._journal,
+            chat=ChatTurn(
+                store=parts.store,
+                personas=parts.personas,
+                capability=ChatCapability(),
+                model=parts.model,
+                tools=tools,
+                budget=parts.budget,
+                memory=parts.memory,
+            ),
+            book=lambda: self.book,
+            channel=lambda name, account: self._channels[name, account],
+        )
+        self._lanes = Lanes(self._runner.work)
+        self.book = self._commands()
+
+    async def start(self) -> None:
+        """Settle what an earlier process left, then begin to look after the outbox."""
+        await self._journal.recover()
+        self._keep(self.delivery.run())
+        self._keep(self._settle())
+
+    async def open(self, channel: Channel) -> None:
+        """Start a channel and take up what it left unfinished. Raises ChannelStartError."""
+        adopted = asyncio.Event()
+
+        async def receive(batch: Sequence[InboundMessage]) -> None:
+            await adopted.wait()  # what an earlier process left comes before anything new
+            await self._receive(batch)
+
+        await channel.start(receive, self.book.menus())
+        self._channels[channel.name, channel.account] = channel
+        await self.delivery.serve(channel)
+        jobs = await self._intake.unfinished(channel.name, channel.account)
+        if jobs:
+            log.info("%s: %d messages from before are answered now", channel.name, len(jobs))
+        for job in jobs:
+            self._enter(job)
+        adopted.set()
+
+    async def close(self, seconds: float = 4.0) -> None:
+        """Finish what is under way within some seconds, then close every door.
+
+        Messages that still arrive are committed and answered at the next start.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        await self._lanes.drain(seconds - 1.5)
+        await self.delivery.drain(max(0.5, end - loop.time() - 0.5))
+        for task in self._background:
+            task.cancel()
+        await asyncio.gather(*self._background, return_exceptions=True)
+        await self._journal.settle()
+        await asyncio.gather(*(channel.stop() for channel in self._channels.values()))
+        await self._parts.model.close()
+
+    async def idle(self) -> None:
+        """Wait until nothing is under way: no turn, no immediate command, no send."""
+        while self._immediate or self._lanes.busy:
+            await asyncio.gather(*self._immediate)
+            await self._lanes.idle()
+        await self.delivery.settle()
+
+    async def sweep(self) -> Swept:
+        """Plan and send the nudges that are due now."""
+        now = self._parts.clock.now()
+        swept = await sweep(self._parts.store, now, now, self._parts.defaults.language)
+        if swept.sent:
+            self.delivery.look()
+        return swept
+
+    def health(self) -> Mapping[str, str | None]:
+        """Each channel with None while it works, else with what is wrong."""
+        return {channel.name: channel.health() for channel in self._channels.values()}
+
+    async def _receive(self, batch: Sequence[InboundMessage]) -> None:
+        taken = await self._intake.take(batch)
+        for job in taken.jobs:
+            self._enter(job)
+        for edit in taken.edits:
+            self._lanes.edit(edit.inbound_id, edit.conversation_id, edit.message)
+        if taken.answered:
+            self.delivery.look()
+
+    def _enter(self, job: Job) -> None:
+        if not runs_at_once(job, self.book.immediate):
+            self._lanes.put(job)
+            return
+        task = asyncio.create_task(self._runner.work(job))
+        self._immediate.add(task)
+        task.add_done_callback(self._immediate.discard)
+
+    def _keep(self, work: Coroutine[None, None, None]) -> None:
+        self._background.add(asyncio.create_task(work))
+
+    async def _settle(self) -> None:
+        while True:
+            await asyncio.sleep(SETTLE_EVERY)
+            await self._journal.settle()
+
+    def _proactive(self, name: str) -> bool:
+        return any(
+            channel.capabilities.proactive
+            for channel in self._channels.values()
+            if channel.name == name
+        )
+
+    def _busy(self, conversation_id: str) -> bool:
+        return self._lanes.running(conversation_id) is not None
+
+    def _commands(self) -> CommandBook:
+        """Every command, in the order of the menu."""
+        parts = self._parts
+        help_command, help_button = talk.help_(lambda: self.book.commands)
+        persona_command, persona_button = people.persona(parts.personas)
+        language_command, language_button = people.language()
+        timezone_command, timezone_button = people.timezone()
+        return CommandBook(
+            (
+                talk.start(parts.personas, parts.model.small),
+                help_command,
+                talk.new(),
+                stop(self._lanes),
+                persona_command,
+                *cards.commands(),
+                memory.memory(parts.memory),
+                memory.remember_(parts.memory),
+                language_command,
+                timezone_command,
+                talk.status(parts.model.name, self.health, self._busy),
+            ),
+            (
+                help_button,
+                persona_button,
+                language_button,
+                timezone_button,
+                people.reminder(),
+                *cards.actions(),
+                show_again(),
+            ),
+        )
