@@ -23,7 +23,7 @@ ORDER = (Profile.PROFILE, Profile.PREFERENCES, Profile.KNOWLEDGE, Profile.RECENT
 
 _log = logging.getLogger(__name__)
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)")
-_BULLET = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+")
+_BULLET = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
 _ABOVE_LATIN = re.compile("[\u0250-\u2e7f]")
 _WIDE = re.compile("[\u2e80-\U0010ffff]")
 

@@ -38,11 +38,21 @@ _NAMED = re.compile(
       | 密码 | 口令 | 密钥
     )
     (["']?\ {0,4}[:=：＝]\ {0,4})
-    (?:"[^"\n]{1,512}"|'[^'\n]{1,512}'|[^\s，。；、]+)
+    (?:"[^"\n]{1,512}"(?!\w)|'[^'\n]{1,512}'(?!\w)|[^\s，。；、]+)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_CARD = re.compile(r"(?<![\w.])[2-6](?:[ -]?[0-9]){12,18}(?![\w])(?!\.[0-9])", re.ASCII)
+_CARD = re.compile(
+    r"""
+    (?<![\w.])(?P<number>
+        [0-9]{13,19}
+      | [0-9]{4}([ -])[0-9]{4}\2[0-9]{4}\2[0-9]{4}
+      | [0-9]{4}([ -])[0-9]{6}\3[0-9]{4,5}
+    )(?P<more>[ -][0-9]{3})?(?!\w)(?!\.[0-9])
+    """,
+    re.VERBOSE | re.ASCII,
+)
+"""As cards are printed: unbroken, in fours, or 4-6-5; 19 digits end in a group of three."""
 
 
 def redact(text: str) -> str:
@@ -51,7 +61,13 @@ def redact(text: str) -> str:
     text = _BEARER.sub(rf"\g<1>{REDACTED}", text)
     text = _ADDRESS.sub(rf"\g<1>{REDACTED}", text)
     text = _NAMED.sub(rf"\g<1>\g<2>{REDACTED}", text)
-    return _CARD.sub(lambda found: REDACTED if _is_card(found[0]) else found[0], text)
+    return _CARD.sub(_hide_card, text)
+
+
+def _hide_card(found: re.Match[str]) -> str:
+    if _is_card(found[0]):
+        return REDACTED
+    return REDACTED + (found["more"] or "") if _is_card(found["number"]) else found[0]
 
 
 def _is_card(found: str) -> bool:
