@@ -26,7 +26,7 @@ _REPLACE_TRIES = 20
 _REPLACE_PAUSE_SECONDS = 0.02
 
 
-class MemoryBusy(Exception):  # noqa: N818  (it names a state, not a fault)
+class MemoryBusy(Exception):
     """Another process or thread holds the learner's lock; nothing was written. Try again."""
 
     def __init__(self, learner: str, seconds: float) -> None:

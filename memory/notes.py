@@ -19,11 +19,11 @@ MAX_NOTE_CHARACTERS = 1000
 _NOTES = "Notes"
 
 
-class NoteEmpty(ValueError):  # noqa: N818  (the reason, in words)
+class NoteEmpty(ValueError):
     """There is nothing to remember."""
 
 
-class NoteTooLong(ValueError):  # noqa: N818  (the reason, in words)
+class NoteTooLong(ValueError):
     """The text is longer than a note may be."""
 
     def __init__(self, length: int, limit: int) -> None:
