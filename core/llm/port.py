@@ -123,7 +123,12 @@ class ModelError(Exception):
     """A model call failed for good (retries are done). ``detail`` is for the log alone."""
 
     def __init__(
-        self, kind: ModelErrorKind, detail: str, *, retry_after: float | None = None
+        self,
+        kind: ModelErrorKind,
+        detail: str,
+        *,
+        retry_after: float | None = None,
+        began: bool = False,
     ) -> None:
         super().__init__(f"{kind.value}: {detail}")
         self.kind = kind
@@ -131,6 +136,8 @@ class ModelError(Exception):
         """May quote the provider; never shown to a learner."""
         self.retry_after = retry_after
         """Seconds the provider asked to wait, where it did."""
+        self.began = began
+        """Part of the answer had come, so the call was not tried again."""
 
 
 class ChatModel(Protocol):

@@ -37,7 +37,7 @@ class Budget:
     """What one turn may use."""
 
     max_rounds: int = 8
-    """Model calls, the closing answer among them."""
+    """Model calls, the closing answer not counted."""
     deadline_seconds: float = 120.0
     context_tokens: int = 110_000
     """Gate on prompt and answer; a smaller window of the model wins."""
@@ -110,7 +110,7 @@ def closed_gate(
     """
     if seconds_left <= budget.closing_seconds:
         return StopReason.DEADLINE
-    if round_number >= budget.max_rounds:
+    if round_number > budget.max_rounds:
         return StopReason.ROUNDS
     if used_tokens > prompt_limit(budget, window):
         return StopReason.CONTEXT_FULL

@@ -137,6 +137,7 @@ class _Turn:
                 continue
             except ModelError as error:
                 if self._mend(error):
+                    await self.tell(Notice("retrying"))
                     continue
                 log.warning("model call failed: %s", error)
                 reason = gate or (
@@ -220,7 +221,7 @@ class _Turn:
                         end = event
             await self._show(scrubber.finish())
         if end is None:
-            raise ModelError(ModelErrorKind.UNAVAILABLE, "the stream ended without an end")
+            raise ModelError(ModelErrorKind.UNAVAILABLE, "no end of the answer", began=True)
         if end.usage is not None:
             self._usage += end.usage
             if not closing:
@@ -266,8 +267,8 @@ class _Turn:
 
     def _mend(self, error: ModelError) -> bool:
         """Prepare another try after ``error``; False when there is none."""
-        if error.kind is ModelErrorKind.UNAVAILABLE and self._shown:
-            # The client tries again by itself until something was shown; from there on it is ours.
+        if error.began:
+            # The model tries again by itself until something was shown; from there on it is ours.
             if "broken" not in self._again:
                 self._again.add("broken")
                 return True

@@ -24,11 +24,11 @@ BUDGET = Budget()
     ("round_number", "used", "left", "expected"),
     [
         (1, 0, 120.0, None),
-        (7, 92_000, 20.1, None),
-        (8, 0, 120.0, StopReason.ROUNDS),
+        (8, 92_000, 20.1, None),
+        (9, 0, 120.0, StopReason.ROUNDS),
         (1, 92_001, 120.0, StopReason.CONTEXT_FULL),
         (1, 0, 20.0, StopReason.DEADLINE),
-        (8, 92_001, 0.0, StopReason.DEADLINE),
+        (9, 92_001, 0.0, StopReason.DEADLINE),
     ],
 )
 def test_a_gate_closes_while_its_reserve_is_still_there(

@@ -50,9 +50,18 @@ def tool(behaviour: str = "", name: str = "repeat", deadline: float = 5.0) -> To
 
 def test_only_named_tools_are_offered_and_none_named_means_none() -> None:
     registry = ToolRegistry([tool(name="a"), tool(name="b")])
-    assert registry.select([]) == ()
-    assert [t.spec.name for t in registry.select(["b", "unknown"])] == ["b"]
+    assert registry.select([], private=True) == ()
+    assert [t.spec.name for t in registry.select(["b", "unknown"], private=True)] == ["b"]
     assert registry.names == ("a", "b")
+
+
+def test_a_private_tool_is_not_offered_where_others_read_along() -> None:
+    async def run(_: Word, __: ToolContext) -> str:
+        return ""
+
+    registry = ToolRegistry([tool(name="a"), declare("b", "", Word, run, private=True)])
+    assert [t.spec.name for t in registry.select(["a", "b"], private=False)] == ["a"]
+    assert [t.spec.name for t in registry.select(["a", "b"], private=True)] == ["a", "b"]
 
 
 def test_a_name_cannot_be_taken_twice() -> None:
