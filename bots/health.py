@@ -30,7 +30,7 @@ class HealthServer:
         self.port = port
         """The port; after ``start`` the real one where 0 was given."""
         self._probe = probe
-        self._words = words or words_for("en")
+        self.words = words or words_for("en")
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
@@ -39,7 +39,7 @@ class HealthServer:
             from aiohttp import web
         except ModuleNotFoundError:
             raise SettingsError(
-                self._words(
+                self.words(
                     "PARTNERS_HEALTH_PORT needs a package that is not installed. Run "
                     "{command}, or remove the setting.",
                     command="pip install 'partners[health]'",
@@ -79,12 +79,12 @@ class HealthServer:
 
     def _refused(self, error: OSError) -> str:
         if error.errno == errno.EADDRINUSE:
-            return self._words(
+            return self.words(
                 "Port {port} is taken by another program. Choose another PARTNERS_HEALTH_PORT, or "
                 "stop that program.",
                 port=self.port,
             )
-        return self._words(
+        return self.words(
             "Port {port} cannot be opened ({reason}). Choose a PARTNERS_HEALTH_PORT above 1023.",
             port=self.port,
             reason=error.strerror or type(error).__name__,

@@ -6,14 +6,15 @@ module knows none of them. Tuning that is no secret is ``core.tuning``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
+import tzlocal
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
+from core.clock import ZoneUnknown, resolve_zone, zone
 from core.context import AccountId
 from core.environment import (
     AbsolutePath,
@@ -24,23 +25,18 @@ from core.environment import (
     WebAddress,
 )
 from core.i18n import LANGUAGES, N_, Language, Words, host_language, language_from, words_for
-from core.zones import host_zone, similar_zone, zone_name
 
 __all__ = [
     "AbsolutePath",
     "Access",
     "EnvSettings",
-    "LocalModel",
-    "RemoteModel",
     "Settings",
     "SettingsError",
     "Token",
     "WebAddress",
     "account_id",
+    "host_zone",
 ]
-
-LOCAL: Final = "local"
-"""The value of ``PARTNERS_MODEL`` that means the model that runs in this process."""
 
 DATABASE_FILE: Final = "partners.db"
 
@@ -79,36 +75,32 @@ def _database(value: SecretStr) -> SecretStr:
     return SecretStr(f"{drivers[scheme.lower()]}://{rest}")
 
 
+def host_zone() -> str:
+    """Return the IANA zone of this machine, UTC where it does not tell."""
+    try:
+        return zone(tzlocal.get_localzone_name() or "UTC").key
+    except (ValueError, LookupError, OSError):  # what tzlocal raises for a host it cannot read
+        return "UTC"
+
+
 def _zone(value: str) -> str:
-    if known := zone_name(value):
-        return known
-    if similar := similar_zone(value):
-        raise RefusedError(N_("Did you mean {zone}?"), zone=similar)
-    raise ValueError(value)
+    """Accept an IANA name, or what stands for exactly one, such as ``asia/shanghai``."""
+    try:
+        return zone(value).key
+    except ZoneUnknown as error:
+        meant = resolve_zone(value)
+        if len(meant) == 1:
+            return meant[0]
+        if error.suggestions:
+            near = ", ".join(error.suggestions)
+            raise RefusedError(N_("Did you mean one of these: {zones}?"), zones=near) from None
+        raise
 
 
 def _language(value: str) -> str:
     """Accept a locale too, such as ``zh_CN``: a known one gives the same whatever the default."""
     readings = {language_from(value, default) for default in LANGUAGES}
     return readings.pop() if len(readings) == 1 else value
-
-
-@dataclass(frozen=True, slots=True)
-class LocalModel:
-    """The model that runs in this process."""
-
-    weights: Path | None
-    """A GGUF file; None is the packaged one."""
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteModel:
-    """A model behind an OpenAI-compatible address."""
-
-    name: str
-    base_url: str | None
-    """None is the provider's own."""
-    api_key: SecretStr
 
 
 class Settings(EnvSettings):
@@ -209,38 +201,3 @@ class Settings(EnvSettings):
                 )
             ) from None
         return self.data
-
-    def chosen_model(self) -> LocalModel | RemoteModel:
-        """Decide which model answers.
-
-        Without key and address it is the local one, also where ``PARTNERS_MODEL`` says so; with
-        either of them a model must be named. Raises SettingsError.
-        """
-        reachable = self.openai_api_key is not None or self.openai_base_url is not None
-        if (self.model or "").lower() == LOCAL or (self.model is None and not reachable):
-            if self.local_model is not None and not self.local_model.is_file():
-                raise SettingsError(
-                    self.words(
-                        "PARTNERS_LOCAL_MODEL names {file}, which is not there. Correct the "
-                        "path, or remove it to use the small packaged model.",
-                        file=self.local_model,
-                    )
-                )
-            return LocalModel(self.local_model)
-        if not reachable:
-            raise SettingsError(
-                self.words(
-                    "PARTNERS_MODEL is “{model}”, but there is no OPENAI_API_KEY and no "
-                    "OPENAI_BASE_URL to reach it. Set one of them, or PARTNERS_MODEL=local.",
-                    model=self.model,
-                )
-            )
-        if self.model is None:
-            raise SettingsError(
-                self.words(
-                    "OPENAI_API_KEY or OPENAI_BASE_URL is set, but no model is named. Set "
-                    "PARTNERS_MODEL to a model of your provider, or to local."
-                )
-            )
-        # Model servers on the own machine want no key, but the client insists on one.
-        return RemoteModel(self.model, self.openai_base_url, self.openai_api_key or SecretStr("-"))

@@ -126,18 +126,18 @@ def load_tuning(path: Path = TUNING_FILE, words: Words | None = None) -> Tuning:
     ``words`` are those of the one who runs the tutor, English when None. Raises SettingsError when
     the file cannot be read or is not TOML.
     """
-    said = words or words_for("en")
+    words = words or words_for("en")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         return Tuning()
     except UnicodeDecodeError:
         raise SettingsError(
-            said("{file} is not a UTF-8 text. Save it again as UTF-8.", file=path)
+            words("{file} is not a UTF-8 text. Save it again as UTF-8.", file=path)
         ) from None
     except OSError as error:
         raise SettingsError(
-            said(
+            words(
                 "{file} cannot be read ({reason}). Correct its permissions.",
                 file=path,
                 reason=error.strerror or type(error).__name__,
@@ -146,8 +146,8 @@ def load_tuning(path: Path = TUNING_FILE, words: Words | None = None) -> Tuning:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(_syntax(path, str(error), text, said)) from None
-    return _Reader(path.name, said).read(tables)
+        raise SettingsError(_syntax(path, str(error), text, words)) from None
+    return _Reader(path.name, words).read(tables)
 
 
 def _syntax(path: Path, message: str, text: str, words: Words) -> str:
@@ -221,6 +221,7 @@ class _Reader:
                 continue
             usable = _number(value, number)
             if usable is None:
+                low, high = f"{number.low:g}", f"{number.high:.0f}"
                 self.warnings.append(
                     self.words(
                         "{file}: {key} is “{value}”, which cannot be used; it stays {default}. "
@@ -229,8 +230,8 @@ class _Reader:
                         key=prefix + key,
                         value=str(value)[:80],
                         default=getattr(default, number.name),
-                        low=f"{number.low:g}",
-                        high=f"{number.high:.0f}",
+                        low=low,
+                        high=high,
                     )
                 )
             else:

@@ -100,7 +100,7 @@ def test_a_translation_fills_the_same_places_as_its_key(catalog: Catalog) -> Non
 def test_a_chinese_sentence_is_chinese(catalog: Catalog, language: str) -> None:
     if language != "zh":
         pytest.fail("say here how this language is recognised")
-    neutral = SAME_IN_EVERY_LANGUAGE | {"on {day}"}
+    neutral = SAME_IN_EVERY_LANGUAGE | {"on {day}", "{day} at {time}"}
     for message in catalog:
         if message.id and not set(_ids(message.id)) <= neutral:
             for translated in _ids(message.string):
@@ -191,3 +191,26 @@ def test_every_place_of_a_sentence_gets_its_value(package: str) -> None:
             wanted = set().union(*map(_places, templates))
             assert wanted <= given, f"{where}: no value for {wanted - given}"
             assert given - {"n"} <= wanted, f"{where}: never shown: {given - wanted}"
+
+
+@pytest.mark.parametrize("package", TOOL.PACKAGES)
+def test_words_are_always_called_words_so_that_extraction_finds_them(package: str) -> None:
+    def gives_words(node: ast.AST | None) -> bool:
+        return any(
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Name)
+            and part.func.id == "words_for"
+            for part in (node, *getattr(node, "values", ()))
+        )
+
+    for path in sorted((ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.Call) and any(isinstance(a, ast.Constant) for a in node.args):
+                assert not gives_words(node.func), f"{where}: give it the name words first"
+            if isinstance(node, ast.Assign | ast.AnnAssign) and gives_words(node.value):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for target in targets:
+                    name = target.attr if isinstance(target, ast.Attribute) else target
+                    name = name.id if isinstance(name, ast.Name) else name
+                    assert name == "words", where

@@ -1,7 +1,10 @@
 """``.env`` and the environment: what is accepted, what is said about the rest."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
+from zoneinfo import available_timezones
 
 import pytest
 from pydantic import Field, SecretStr
@@ -10,14 +13,12 @@ from core.i18n import N_, words_for
 from core.logs import redact
 from core.settings import (
     EnvSettings,
-    LocalModel,
-    RemoteModel,
     Settings,
     SettingsError,
     Token,
     account_id,
+    host_zone,
 )
-from core.zones import host_zone
 
 
 def load(text: str = "") -> Settings:
@@ -40,7 +41,6 @@ def test_nothing_set_gives_the_defaults(clean: Path) -> None:
     assert settings.database.get_secret_value().endswith("/data/partners.db")
     assert (settings.access, settings.owners, settings.health_port) == ("pairing", (), None)
     assert (settings.timezone, settings.language) == (host_zone(), "en")
-    assert settings.chosen_model() == LocalModel(None)
 
 
 def test_the_language_of_the_host_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +54,27 @@ def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch) -> 
     assert load("PARTNERS_ACCESS=allowlist\nPARTNERS_LANGUAGE=zh\n").access == "open"
     assert Settings.load().language == "zh"
     assert Settings.load(None).language == "en"
+
+
+@pytest.mark.parametrize(
+    ("setting", "allowed"),
+    [
+        ("Asia/Tokyo", {"Asia/Tokyo"}),
+        ("No/Such_Zone", available_timezones()),
+        (":?", available_timezones()),
+    ],
+)
+def test_the_zone_of_the_host_is_one_that_exists(setting: str, allowed: set[str]) -> None:
+    # In a process of its own: the library reads the host once.
+    done = subprocess.run(
+        [sys.executable, "-c", "from core.settings import host_zone; print(host_zone())"],
+        env={**os.environ, "TZ": setting},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() in allowed
 
 
 @pytest.mark.parametrize("blank", ["", "  ", "''", '"  "'])
@@ -108,6 +129,8 @@ def variables() -> list[str]:
         ("PARTNERS_OWNERS=Post:1 ,mail:a/B，post:3,, ", "owners", ("post:1", "mail:a/B", "post:3")),
         ("PARTNERS_TIMEZONE=asia/shanghai", "timezone", "Asia/Shanghai"),
         ("PARTNERS_TIMEZONE=America/New York", "timezone", "America/New_York"),
+        ("PARTNERS_TIMEZONE=Etc/UTC", "timezone", "Etc/UTC"),
+        ("PARTNERS_TIMEZONE=berlin", "timezone", "Europe/Berlin"),
         ("PARTNERS_LANGUAGE=zh_CN", "language", "zh"),
         ("PARTNERS_LANGUAGE=EN", "language", "en"),
         ("PARTNERS_LANGUAGE=en-GB", "language", "en"),
@@ -145,8 +168,8 @@ BAD = [
     ("PARTNERS_OWNERS=12345", "12345", "channel:id"),
     ("PARTNERS_OWNERS=post:1,:2", "post:1,:2", "channel:id"),
     ("PARTNERS_OWNERS=post:a b", "post:a b", "channel:id"),
-    ("PARTNERS_TIMEZONE=Asia/Shangai", "Asia/Shangai", "Did you mean Asia/Shanghai?"),
-    ("PARTNERS_TIMEZONE=berlin", "berlin", "Did you mean Europe/Berlin?"),
+    ("PARTNERS_TIMEZONE=Asia/Shangai", "Asia/Shangai", "Did you mean one of these: Asia/Shanghai?"),
+    ("PARTNERS_TIMEZONE=usa", "usa", "America/Chicago, "),
     ("PARTNERS_TIMEZONE=GMT+25xyz", "GMT+25xyz", "Write a zone such as"),
     ("PARTNERS_TIMEZONE=../../etc/passwd", "../../etc/passwd", "Write a zone such as"),
     ("PARTNERS_LANGUAGE=fr", "fr", "Write en or zh."),
@@ -246,54 +269,6 @@ def test_a_variable_that_is_needed_and_missing_is_named(monkeypatch: pytest.Monk
         "POST_STAMPS is “many”, which cannot be used.",
     ]
     assert str(caught.value) == "\n".join(caught.value.problems)
-
-
-# --- the model ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text", ["", "PARTNERS_MODEL=local", "PARTNERS_MODEL=Local\nOPENAI_API_KEY=k"]
-)
-def test_the_local_model_answers_without_a_key_or_when_it_is_named(text: str) -> None:
-    assert load(text).chosen_model() == LocalModel(None)
-
-
-def test_a_file_of_weights_is_used_when_it_is_there(clean: Path) -> None:
-    settings = load("PARTNERS_LOCAL_MODEL=a.gguf")
-    with pytest.raises(SettingsError, match=r"PARTNERS_LOCAL_MODEL names .*a\.gguf, which is not"):
-        settings.chosen_model()
-    Path("a.gguf").write_bytes(b"GGUF")
-    assert settings.chosen_model() == LocalModel(clean / "a.gguf")
-
-
-@pytest.mark.parametrize(
-    ("text", "model"),
-    [
-        (
-            "PARTNERS_MODEL=m\nOPENAI_API_KEY=k",
-            RemoteModel("m", None, SecretStr("k")),
-        ),
-        (
-            "PARTNERS_MODEL=m\nOPENAI_BASE_URL=http://h/v1",
-            RemoteModel("m", "http://h/v1", SecretStr("-")),
-        ),
-    ],
-)
-def test_a_named_model_is_reached_by_key_or_address(text: str, model: RemoteModel) -> None:
-    assert load(text).chosen_model() == model
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("OPENAI_API_KEY=k", "Set PARTNERS_MODEL to a model"),
-        ("OPENAI_BASE_URL=http://h/v1", "Set PARTNERS_MODEL to a model"),
-        ("PARTNERS_MODEL=m", "PARTNERS_MODEL is “m”, but there is no OPENAI_API_KEY"),
-    ],
-)
-def test_half_a_model_is_explained(text: str, said: str) -> None:
-    with pytest.raises(SettingsError, match=said):
-        load(text).chosen_model()
 
 
 # --- the data folder ----------------------------------------------------------------------------
