@@ -12,6 +12,7 @@ from aiogram.exceptions import (
     ClientDecodeError,
     TelegramAPIError,
     TelegramConflictError,
+    TelegramEntityTooLarge,
     TelegramForbiddenError,
     TelegramNetworkError,
     TelegramNotFound,
@@ -59,6 +60,8 @@ def send_error(error: AiogramError) -> SendError:
             return Unreachable(reason)
         case TelegramUnauthorizedError() | TelegramNotFound() | TelegramConflictError():
             return NotSent(reason)  # the account's trouble, not the message's: mended, it may go
+        case TelegramEntityTooLarge():  # to the library a trouble of the network
+            return Rejected(reason)
         case TelegramNetworkError() if isinstance(error.__cause__, ClientConnectorError):
             return NotSent(reason)
         case TelegramNetworkError() | TelegramServerError() | ClientDecodeError():

@@ -131,13 +131,11 @@ class Polling:
     async def _poll(self) -> float:
         """Fetch and commit one batch. Return the seconds to wait before the next one."""
         words = self._words
-        method = RawGetUpdates(
-            offset=self._offset, timeout=self._pace.long_poll, allowed_updates=WANTED
-        )
+        # After trouble the first poll is a short one, so that recovery shows at once.
+        seconds = 0 if self.trouble else self._pace.long_poll
+        method = RawGetUpdates(offset=self._offset, timeout=seconds, allowed_updates=WANTED)
         try:
-            raw = await self._idle(
-                self._bot(method, request_timeout=self._pace.long_poll + _SPARE_SECONDS)
-            )
+            raw = await self._idle(self._bot(method, request_timeout=seconds + _SPARE_SECONDS))
         except TelegramRetryAfter as error:
             self._failed(words("Telegram asks for a pause; receiving goes on by itself."), error)
             return float(error.retry_after)
@@ -230,7 +228,7 @@ class Polling:
         level = logging.WARNING if sentence != self.trouble else logging.DEBUG
         log.log(level, "%s (%s)", sentence, reason)
         self.trouble = sentence
-        pause = min(self._pace.longest_retry, self._pace.first_retry * 2**self._failures)
+        pause = min(self._pace.longest_retry, self._pace.first_retry * 2.0**self._failures)
         self._failures = min(self._failures + 1, 20)
         return pause * (0.75 + 0.25 * self._jitter())  # never in step with a rival
 

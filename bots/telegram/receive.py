@@ -17,6 +17,7 @@ from aiogram.types import CallbackQuery, Chat, Message, Update, User
 
 from bots.telegram.quotes import quoted
 from bots.telegram.words import own_words, shown_name
+from core.commands.parse import split_command
 from core.context import (
     AccountId,
     ChatKind,
@@ -35,7 +36,8 @@ GENERAL: Final = "1"
 """Thread of the General topic of a forum. The platform leaves it out of messages, and refuses it
 when we send (F012)."""
 
-_COMMAND = re.compile(r"/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+(.*))?", re.DOTALL)
+_NAMED = re.compile(r"(/[A-Za-z0-9_]+)@([A-Za-z0-9_]+)")
+"""A command that names its bot."""
 
 _UNREADABLE: Final = frozenset(
     {
@@ -209,15 +211,16 @@ def _thread(chat: Chat, thread: int | None, is_topic: bool | None) -> str | None
 
 
 def _spoken(text: str, message: Message, me: Me) -> Text | Command:
-    found = _COMMAND.fullmatch(text)
-    if found is None or _is_code(message) or _names_another_bot(text, me):
+    if _is_code(message) or _names_another_bot(text, me):
         return Text(text=text)
-    return Command(name=found[1].lower(), arguments=(found[3] or "").strip())
+    named = _NAMED.match(text)
+    command = split_command(named[1] + text[named.end() :] if named else text)
+    return Command(name=command[0], arguments=command[1]) if command else Text(text=text)
 
 
 def _names_another_bot(text: str, me: Me) -> bool:
-    found = _COMMAND.fullmatch(text)
-    return bool(found and found[2] and found[2].casefold() != me.username.casefold())
+    named = _NAMED.match(text)
+    return named is not None and named[2].casefold() != me.username.casefold()
 
 
 def _is_code(message: Message) -> bool:

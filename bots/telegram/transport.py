@@ -227,7 +227,10 @@ def _keyboard(part: TelegramPart) -> InlineKeyboardMarkup | None:
         return None
     return InlineKeyboardMarkup(
         inline_keyboard=[
-            [InlineKeyboardButton(text=label, callback_data=data) for label, data in row]
+            [
+                InlineKeyboardButton(text=button.label, callback_data=button.callback_data)
+                for button in row
+            ]
             for row in part.buttons
         ]
     )
