@@ -6,6 +6,8 @@ Channels parse the source into blocks and render them within their own limits
 
 from __future__ import annotations
 
+import re
+
 from pydantic import Field
 
 from core.context import Value
@@ -32,7 +34,10 @@ class Document(Value):
 def plain(text: str) -> str:
     r"""Escape text so that Markdown shows it letter for letter: ``2*3`` gives ``2\*3``.
 
-    For words that come from people or settings and are placed inside our own sentences.
+    For words that come from people or settings and are placed inside our own sentences. An opening
+    bracket is not escaped by a backslash, since ``\(`` and ``\[`` begin a formula.
     """
-    escaped = "".join("\\" + c if c in "\\`*_{}[]<>()#+-.!|~$" else c for c in text)
-    return escaped.replace("\n", "  \n")
+    escaped = "".join("\\" + c if c in "\\`*_{}]<>)#+-.!|~$&=" else c for c in text)
+    escaped = escaped.replace("[", "&#91;").replace("\n", "  \n")
+    # Spaces that begin a line would be dropped, or make it a block of code.
+    return re.sub(r"(?m)^[ \t]", lambda space: f"&#{ord(space[0])};", escaped)
