@@ -176,7 +176,9 @@ class TelegramServer(LocalServer):
     async def wait_confirmed(self, update: Update | Shown, within: float = 10.0) -> None:
         """Wait until the client has confirmed an update."""
         data = update if isinstance(update, dict) else update.update
-        number = -1 if data is None else int(data["update_id"])
+        if data is None:
+            raise ValueError("the bot was never told of this")
+        number = int(data["update_id"])
         await self.wait_for(lambda: self.confirmed_offset > number, within, "not confirmed")
 
     async def wait_polling(self, within: float = 10.0) -> None:
