@@ -8,11 +8,14 @@ platform says "too fast" anyway is decided by ``pause``.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+log = logging.getLogger(__name__)
 
 MARGIN: Final = 1.05
 """Windows are kept this much longer than promised: two requests sent a second apart can arrive a
@@ -31,6 +34,29 @@ class Rates:
     """Messages in any minute in one chat that is a group, on top of ``per_chat``."""
     overall: int
     """Messages in any second over all chats."""
+
+
+def rates_from(table: Mapping[str, object], usual: Rates) -> Rates | None:
+    """Read ``[channels.<name>]`` of partners.toml: ``per_chat``, ``per_group_minute``, ``overall``.
+
+    What is missing or of no use keeps its usual value, with a warning for the latter;
+    ``limits = false`` lifts them all, for a server of one's own.
+    """
+    if table.get("limits") is False:
+        return None
+    values = {"per_chat": usual.per_chat}
+    values |= {"per_group_minute": usual.per_group_minute, "overall": usual.overall}
+    for key in values:
+        wanted = table.get(key, values[key])
+        if isinstance(wanted, int | float) and not isinstance(wanted, bool) and wanted > 0:
+            values[key] = wanted
+        else:
+            log.warning("partners.toml: %s must be a number above 0; %s is used", key, values[key])
+    return Rates(
+        per_chat=values["per_chat"],
+        per_group_minute=max(1, int(values["per_group_minute"])),
+        overall=max(1, int(values["overall"])),
+    )
 
 
 class _Window:

@@ -15,7 +15,10 @@ from enum import Enum, StrEnum
 from sqlmodel import Session, col, delete, select
 
 from core.context import AccountId, ReplyTarget
+from core.document import Button, Document
+from core.i18n import Language, language_from, words_for
 from core.store.tables import AccessRequest, AccessState, Account
+from core.turns.outbox import post
 
 CODE_LIFE = timedelta(hours=24)
 _CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -103,3 +106,56 @@ def decide(session: Session, account_id: str, state: AccessState, now: datetime)
     session.add(account)
     session.exec(delete(AccessRequest).where(col(AccessRequest.account_id) == account_id))
     return account
+
+
+def approve(session: Session, code: str, now: datetime, language: Language) -> Account | None:
+    """Let in whoever has this code, and write to them; None when nobody has it.
+
+    ``language`` is that of people whose app tells none.
+    """
+    request = find_request(session, code, now)
+    if request is None:
+        return None
+    target = ReplyTarget.model_validate_json(request.target)
+    account = decide(session, request.account_id, AccessState.APPROVED, now)
+    words = words_for(language_from(account.language, language))
+    post(
+        session,
+        key=f"approved:{request.account_id}:{request.code}",
+        target=target.model_copy(update={"reply_to": None}),
+        document=Document(
+            markdown=words(
+                "You're in. What shall we work on? Ask me anything, and show me how far you got."
+            ),
+            buttons=(
+                (
+                    Button(label=words("Choose a tutor"), action="persona:"),
+                    Button(label=words("How this works"), action="help:"),
+                ),
+            ),
+        ),
+        now=now,
+        language=words.language,
+    )
+    return account
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An account as the list shows it."""
+
+    account: Account
+    code: str | None
+    """The code it waits with, while that is valid."""
+
+
+def everybody(session: Session, now: datetime) -> list[Known]:
+    """All accounts that ever wrote or were decided about; those who wait come first."""
+    requests = {
+        request.account_id: request.code
+        for request in session.exec(select(AccessRequest))
+        if request.expires_at > now
+    }
+    accounts = session.exec(select(Account).order_by(Account.id)).all()
+    known = [Known(account, requests.get(account.id)) for account in accounts]
+    return sorted(known, key=lambda one: one.code is None)

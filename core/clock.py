@@ -80,7 +80,7 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-class ZoneUnknown(ValueError):  # noqa: N818 (it reads as what is the matter)
+class ZoneUnknown(ValueError):
     """A name that is no IANA zone; ``suggestions`` are zones that may have been meant."""
 
     def __init__(self, name: str, suggestions: tuple[str, ...]) -> None:

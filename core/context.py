@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal, NewType
+from typing import Annotated, Literal, NewType
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -29,9 +29,12 @@ class ChatKind(StrEnum):
 
 
 class Value(BaseModel):
-    """Base of the shared values: immutable, and strict about unknown fields."""
+    """Base of the shared values: immutable, and strict about unknown fields.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    They hold what people wrote, so their errors do not repeat it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 class ReplyTarget(Value):
@@ -166,8 +169,3 @@ class UnifiedContext(Value):
     """Notes about the learner, already cut to budget and audience; may be empty."""
     persona_id: str
     target: ReplyTarget
-
-
-def dump(value: Value) -> dict[str, Any]:
-    """Return a value as JSON-ready data for a database column."""
-    return value.model_dump(mode="json", exclude_defaults=True)

@@ -36,6 +36,9 @@ from personas.persona import PersonaLibrary
 
 log = logging.getLogger(__name__)
 
+TOOLS = frozenset({"current_time", "cards_due"})
+"""Names of all tools, for checking persona files without a house."""
+CAPABILITIES = frozenset({ChatCapability.name})
 SETTLE_EVERY = 5.0
 """Seconds between marks that journal entries are written."""
 

@@ -59,20 +59,15 @@ def _accounts(value: object) -> object:
 
 
 def _database(value: SecretStr) -> SecretStr:
-    """Accept what people copy from a provider, return what SQLAlchemy's asyncio drivers need."""
+    """Accept what people copy from a provider, with or without a driver's name."""
     address = value.get_secret_value()
     scheme, mark, rest = address.partition("://")
-    drivers = {
-        "postgres": "postgresql+asyncpg",
-        "postgresql": "postgresql+asyncpg",
-        "postgresql+asyncpg": "postgresql+asyncpg",
-        "sqlite": "sqlite+aiosqlite",
-        "sqlite+aiosqlite": "sqlite+aiosqlite",
-    }
+    kinds = {"postgres": "postgresql", "postgresql": "postgresql", "sqlite": "sqlite"}
+    kind = kinds.get(scheme.lower().partition("+")[0])
     urlsplit(address)  # raises ValueError for a host in broken brackets
-    if not mark or scheme.lower() not in drivers:
+    if not mark or kind is None:
         raise ValueError("no database that is supported")
-    return SecretStr(f"{drivers[scheme.lower()]}://{rest}")
+    return SecretStr(f"{kind}://{rest}")
 
 
 def host_zone() -> str:
@@ -174,7 +169,7 @@ class Settings(EnvSettings):
         """The SQLAlchemy address to open: the one set, else SQLite in the data folder."""
         if self.database_url is not None:
             return self.database_url
-        return SecretStr(f"sqlite+aiosqlite:///{(self.data / DATABASE_FILE).as_posix()}")
+        return SecretStr(f"sqlite:///{(self.data / DATABASE_FILE).as_posix()}")
 
     @property
     def words(self) -> Words:

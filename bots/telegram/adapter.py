@@ -28,6 +28,7 @@ from core.clock import Clock, SystemClock
 from core.commands.declare import Menu
 from core.context import ReplyTarget
 from core.document import Document
+from core.events import TurnEvent
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
@@ -129,6 +130,9 @@ class TelegramChannel:
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show "typing" until the context is left. Never raises; nothing is shown when closed."""
         return self._transport.typing(target) if self._transport else nullcontext()
+
+    def watch(self, target: ReplyTarget, event: TurnEvent) -> None:
+        """Show no preview: "typing" tells that an answer is on its way."""
 
     def health(self) -> str | None:
         """None while updates come in, else a sentence that says what is wrong."""

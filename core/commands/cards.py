@@ -22,7 +22,7 @@ from core.learning import deck
 from core.learning.cards import BACK_MAX, FRONT_MAX, CardProblem, CardText, parse_card
 from core.learning.deck import Rated
 from core.learning.digest import LearnerTime, next_reminder
-from core.learning.selection import queue
+from core.learning.selection import due
 from core.learning.spacing import Rating, preview
 from core.store.tables import Card, Learner
 from memory.journal import Event
@@ -103,7 +103,7 @@ def _save(session: Session, request: Request, text: CardText) -> Reply:
     if learner.reminders_from is not None:
         return Reply(Document(markdown=saved), events=(event,))
     learner.reminders_from = request.now
-    cards = deck.load(session, request.learner_id, today).cards
+    cards = deck.load(session, request.learner_id)
     first = next_reminder(request.now, learner_time(learner), cards)
     if first is None or learner.home is None:
         return Reply(Document(markdown=saved), events=(event,))
@@ -168,8 +168,8 @@ def _count(session: Session, request: Request) -> Reply:
     words, zone = request.words, ZoneInfo(request.zone)
     today = study_date(request.now, zone)
     learner = session.get_one(Learner, request.learner_id)
-    loaded = deck.load(session, request.learner_id, today)
-    if not loaded.cards:
+    cards = deck.load(session, request.learner_id)
+    if not cards:
         return Reply(Document(markdown=words("You have no cards yet. Save one with /add.")))
     waiting = len(deck.session_queue(session, request.learner_id, today))
     lines = [
@@ -181,7 +181,7 @@ def _count(session: Session, request: Request) -> Reply:
     if waiting:
         rows.append((Button(label=words("Start"), action="review:"),))
     if learner.home is not None:
-        following = next_reminder(request.now, learner_time(learner), loaded.cards)
+        following = next_reminder(request.now, learner_time(learner), cards)
         if learner.reminders and following:
             lines.append(words("Next reminder: {when}.", when=_moment(request, following)))
         if learner.reminders:
@@ -223,10 +223,10 @@ def _ask(session: Session, request: Request, before: str = "", done: int = 0) ->
     if done:
         end = words("Done for today: {n} of {n}.", n=done)
     else:
-        loaded = deck.load(session, request.learner_id, today)
-        if not loaded.cards:
+        cards = deck.load(session, request.learner_id)
+        if not cards:
             return Reply(Document(markdown=words("You have no cards yet. Save one with /add.")))
-        full = queue(loaded.cards, today, new_at_once=True)
+        full = due(cards, today, new_at_once=True)
         end = words("That is enough for today.") if full else words("Nothing is due now.")
     end = f"{end} {_next_line(session, request, today)}".rstrip()
     return Reply(Document(markdown=_below(before, end)), in_place=bool(before))

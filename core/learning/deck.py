@@ -5,7 +5,6 @@ Every function runs inside the caller's transaction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import Enum, auto
 
@@ -13,19 +12,11 @@ from sqlmodel import Session, col, func, select
 
 from core.ids import new_id
 from core.learning import spacing
-from core.learning.cards import CardText, duplicate_key, sibling_key
-from core.learning.selection import SESSION_LIMITS, Done, DueCard, queue
+from core.learning.cards import LEECH_LAPSES, CardText, duplicate_key, sibling_key
+from core.learning.selection import SESSION_LIMITS, DueCard, queue
 from core.learning.spacing import RETENTION, Memory, Rating, Reviewed, State
 from core.store.session import insert_new
 from core.store.tables import Card, Review
-
-
-@dataclass(frozen=True, slots=True)
-class Deck:
-    """All cards of a learner, as the rules see them, and what was answered on a study day."""
-
-    cards: tuple[DueCard, ...]
-    done: Done
 
 
 class Rated(Enum):
@@ -37,23 +28,12 @@ class Rated(Enum):
     """This very question was rated before (a second tap, an old message)."""
 
 
-def load(session: Session, learner_id: str, day: date) -> Deck:
-    """Read a learner's deck for a study day."""
-    rows = session.exec(select(Card).where(Card.learner_id == learner_id)).all()
-    siblings = {row.id: sibling_key(row.front, row.back) for row in rows}
-    today = session.exec(
-        select(Review.card_id, func.min(Review.nth))
-        .where(Review.learner_id == learner_id, Review.study_day == day)
-        .group_by(col(Review.card_id))
-    ).all()
-    new = sum(first == 0 for _, first in today)
-    return Deck(
-        tuple(DueCard(row.id, siblings[row.id], row.created_day, memory_of(row)) for row in rows),
-        Done(
-            new=new,
-            reviews=len(today) - new,
-            siblings=frozenset(siblings[card] for card, _ in today if card in siblings),
-        ),
+def load(session: Session, learner_id: str) -> tuple[DueCard, ...]:
+    """All cards of a learner, as the rules see them."""
+    rows = session.exec(select(Card).where(Card.learner_id == learner_id))
+    return tuple(
+        DueCard(row.id, sibling_key(row.front, row.back), row.created_day, memory_of(row))
+        for row in rows
     )
 
 
@@ -77,7 +57,7 @@ def due_count(session: Session, learner_id: str, day: date) -> int:
     return session.exec(
         select(func.count())
         .select_from(Card)
-        .where(Card.learner_id == learner_id, Card.due_day <= day)
+        .where(Card.learner_id == learner_id, Card.due_day <= day, Card.lapses < LEECH_LAPSES)
     ).one()
 
 
@@ -103,8 +83,8 @@ def add(session: Session, learner_id: str, text: CardText, day: date, now: datet
 
 def session_queue(session: Session, learner_id: str, day: date) -> list[Card]:
     """The cards of a ``/review`` now, in order, new ones at once."""
-    deck = load(session, learner_id, day)
-    chosen = queue(deck.cards, day, done=deck.done, limits=SESSION_LIMITS, new_at_once=True)
+    cards = load(session, learner_id)
+    chosen = queue(cards, day, limits=SESSION_LIMITS, new_at_once=True)
     ids = [card.card_id for card in chosen]
     rows = {row.id: row for row in session.exec(select(Card).where(col(Card.id).in_(ids)))}
     return [rows[card_id] for card_id in ids]

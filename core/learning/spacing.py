@@ -92,7 +92,7 @@ class LoggedReview:
     """The retention that was wanted at that time."""
 
 
-class ReviewOutOfOrder(ValueError):  # noqa: N818 (it reads as what is the matter)
+class ReviewOutOfOrder(ValueError):
     """A review dated before the one it follows; FSRS itself would take it silently."""
 
     def __init__(self, study_day: date, last_day: date) -> None:
@@ -101,7 +101,7 @@ class ReviewOutOfOrder(ValueError):  # noqa: N818 (it reads as what is the matte
         self.last_day = last_day
 
 
-class RetentionOutOfRange(ValueError):  # noqa: N818 (it reads as what is the matter)
+class RetentionOutOfRange(ValueError):
     """A retention outside ``RETENTION_MIN`` to ``RETENTION_MAX``."""
 
     def __init__(self, retention: float) -> None:

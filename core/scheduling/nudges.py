@@ -11,11 +11,9 @@ import logging
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
-from zoneinfo import ZoneInfo
 
 from sqlmodel import Session, col, select
 
-from core.clock import study_date
 from core.commands.cards import learner_time, question
 from core.context import ReplyTarget
 from core.document import Button, Document
@@ -85,15 +83,8 @@ def _nudge(
     session: Session, learner_id: str, as_of: datetime, now: datetime, language: Language
 ) -> bool:
     learner = session.get_one(Learner, learner_id)
-    day = study_date(as_of, ZoneInfo(learner.zone))
-    loaded = deck.load(session, learner_id, day)
-    outcome = plan(
-        as_of,
-        learner_time(learner),
-        loaded.cards,
-        _history(session, learner),
-        done=loaded.done,
-    )
+    cards = deck.load(session, learner_id)
+    outcome = plan(as_of, learner_time(learner), cards, _history(session, learner))
     if isinstance(outcome, NotYet):
         log.debug("no nudge: %s", outcome.reason)
         return False

@@ -15,17 +15,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.sql.dml import Insert
 from sqlmodel import Session, SQLModel
 
-from core.store.migrations import upgrade
+from core.i18n import Words
+from core.store.migrations import HEAD, DatabaseTooNewError, upgrade
 
 T = TypeVar("T")
 
@@ -54,50 +54,64 @@ class Store:
         self._read_threads = ThreadPoolExecutor(4, thread_name_prefix="store-read")
 
     @classmethod
-    def open(cls, url: str) -> Store:
+    def open(cls, url: str, words: Words) -> Store:
         """Open and migrate the database at a SQLAlchemy URL; blocks meanwhile.
 
         ``sqlite:///path`` and ``postgresql://…`` are enough. Raises StoreError with a sentence
-        for the one who runs the tutor, DatabaseTooNewError from the migrations.
+        for the one who runs the tutor, in their ``words``.
         """
         try:
             parsed = make_url(url)
         except ArgumentError:
             raise StoreError(
-                "PARTNERS_DATABASE_URL is not a database address. Examples: "
-                "sqlite:///data/partners.db or postgresql://user:password@host/name"
+                words(
+                    "PARTNERS_DATABASE_URL is no database address. Write one like "
+                    "postgresql://user:password@host/name, or remove it."
+                )
             ) from None
-        kind = parsed.get_backend_name()
-        if kind == "sqlite":
-            if parsed.database:
-                _make_folder(Path(parsed.database).parent)
+        if parsed.get_backend_name() == "sqlite":
             full = parsed.set(drivername="sqlite").render_as_string(hide_password=False)
             store = cls(
                 _sqlite(full, "NORMAL", writes=False),
                 _sqlite(full, "NORMAL", writes=True),
                 _sqlite(full, "FULL", writes=True),
             )
-        elif kind == "postgresql":
+        else:
             try:
-                engine = create_engine(parsed.set(drivername="postgresql+psycopg"), pool_size=12)
+                engine = create_engine(
+                    parsed.set(drivername="postgresql+psycopg"), pool_size=12, hide_parameters=True
+                )
             except ModuleNotFoundError:
                 raise StoreError(
-                    "PostgreSQL needs its driver: pip install 'partners[postgres]'"
+                    words(
+                        "PostgreSQL needs its driver. Run {command}.",
+                        command="pip install 'partners[postgres]'",
+                    )
                 ) from None
             store = cls(engine, engine, engine)
-        else:
-            raise StoreError(
-                f"PARTNERS_DATABASE_URL names {kind}; Partners keeps its data in SQLite or "
-                "PostgreSQL (sqlite:///… or postgresql://…)."
-            )
         try:
             with store._writer.begin() as connection:
                 upgrade(connection)
-        except OperationalError as error:
+        except DatabaseTooNewError as error:
             store.close()
             raise StoreError(
-                f"The database at {parsed.render_as_string(hide_password=True)} cannot be opened: "
-                f"{error.orig}. Check PARTNERS_DATA and PARTNERS_DATABASE_URL."
+                words(
+                    "The data was used by a newer version of Partners (database revision "
+                    "{have}, this one knows {known}). Start that version, or name another folder "
+                    "in PARTNERS_DATA.",
+                    have=error.have,
+                    known=HEAD,
+                )
+            ) from None
+        except DatabaseError as error:
+            store.close()
+            raise StoreError(
+                words(
+                    "The database {address} cannot be opened ({reason}). Check PARTNERS_DATA and "
+                    "PARTNERS_DATABASE_URL.",
+                    address=parsed.render_as_string(hide_password=True),
+                    reason=str(error.orig).strip(),
+                )
             ) from error
         except BaseException:
             store.close()
@@ -141,7 +155,7 @@ def _write(engine: Engine, work: Work[T]) -> T:
 
 
 def _sqlite(url: str, synchronous: str, *, writes: bool) -> Engine:
-    engine = create_engine(url, connect_args={"check_same_thread": False})
+    engine = create_engine(url, connect_args={"check_same_thread": False}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
@@ -158,13 +172,3 @@ def _sqlite(url: str, synchronous: str, *, writes: bool) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(
-            f"The data folder {folder} cannot be created: {error.strerror}. Choose another with "
-            "PARTNERS_DATA, or make it writable."
-        ) from error

@@ -174,7 +174,8 @@ class Runner:
         await self.journal.write(turn_id, job.learner_id, ending.events)
 
     async def _apologise(self, job: Job, turn_id: str, started: datetime) -> None:
-        text = words_for(job.language)(
+        words = words_for(job.language)
+        text = words(
             "Something went wrong on my side. Please try again. (ref {ref})",
             ref=reference(turn_id),
         )
@@ -208,7 +209,8 @@ class Runner:
 
 
 def _privately(job: Job) -> str:
-    return words_for(job.language)("That is between you and me: write to me privately for it.")
+    words = words_for(job.language)
+    return words("That is between you and me: write to me privately for it.")
 
 
 def show_again() -> Action:

@@ -146,11 +146,11 @@ def test_a_good_value_is_taken(line: str, field: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("given", "opened"),
     [
-        ("postgres://u:p@h/d", "postgresql+asyncpg://u:p@h/d"),
-        ("postgresql://u:p@h/d?ssl=require", "postgresql+asyncpg://u:p@h/d?ssl=require"),
-        ("postgresql+asyncpg://h/d", "postgresql+asyncpg://h/d"),
-        ("sqlite:///x.db", "sqlite+aiosqlite:///x.db"),
-        ("sqlite+aiosqlite:////tmp/x.db", "sqlite+aiosqlite:////tmp/x.db"),
+        ("postgres://u:p@h/d", "postgresql://u:p@h/d"),
+        ("postgresql://u:p@h/d?ssl=require", "postgresql://u:p@h/d?ssl=require"),
+        ("postgresql+asyncpg://h/d", "postgresql://h/d"),
+        ("sqlite:///x.db", "sqlite:///x.db"),
+        ("sqlite+aiosqlite:////tmp/x.db", "sqlite:////tmp/x.db"),
     ],
 )
 def test_an_address_of_a_database_gets_its_driver(given: str, opened: str) -> None:

@@ -13,11 +13,15 @@ HEAD = "0001"
 class DatabaseTooNewError(Exception):
     """The database was written by a newer version of the program."""
 
+    def __init__(self, have: str) -> None:
+        super().__init__(f"the database is at revision {have}, this program knows up to {HEAD}")
+        self.have = have
+
 
 def upgrade(connection: Connection) -> None:
     """Bring the database to ``HEAD``; an empty one is created.
 
-    Raises DatabaseTooNewError, with the way out, when its revision is not in our history.
+    Raises DatabaseTooNewError when its revision is not in our history.
     """
     have = None
     if inspect(connection).has_table("alembic_version"):
@@ -33,10 +37,6 @@ def upgrade(connection: Connection) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if have is not None and have not in known:
-        raise DatabaseTooNewError(
-            f"The database is at revision {have}, this program knows up to {HEAD}: it was used by "
-            "a newer version of Partners. Start that version, or point PARTNERS_DATA or "
-            "PARTNERS_DATABASE_URL to other data."
-        )
+        raise DatabaseTooNewError(have)
     config.attributes["connection"] = connection
     command.upgrade(config, HEAD)

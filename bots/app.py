@@ -1,0 +1,235 @@
+"""The composition root: settings become a house with its doors.
+
+Nothing else knows all the parts. A channel's library is imported only when that channel is on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import logging
+import signal
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from bots.terminal.receive import account_of
+from core.access import AccessMode, AccessPolicy
+from core.channel import Channel, ChannelStartError
+from core.clock import SystemClock
+from core.house import House, Parts
+from core.i18n import Words
+from core.llm.choose import ModelSettingsError, choose
+from core.llm.port import ChatModel
+from core.loop.gates import Budget
+from core.settings import Settings, SettingsError
+from core.store.session import Store
+from core.tuning import CapabilityTuning, Tuning
+from core.turns.intake import Defaults
+from personas.persona import PersonaLibrary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bots.health import HealthServer
+
+log = logging.getLogger(__name__)
+
+SHUTDOWN_SECONDS = 4.0
+"""Given to what is under way at SIGTERM; the whole stop stays under five seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What every command needs: settings, tuning, the open store."""
+
+    settings: Settings
+    tuning: Tuning
+    store: Store
+
+    @property
+    def memory(self) -> Path:
+        """Folder of all learners' memory."""
+        return self.settings.data / "memory"
+
+    @property
+    def policy(self) -> AccessPolicy:
+        """Who may learn here. The person at the terminal always may."""
+        return AccessPolicy(
+            mode=AccessMode(self.settings.access),
+            owners=frozenset({*self.settings.owners, account_of(user_name())}),
+            allow=frozenset(self.tuning.allow),
+        )
+
+
+def user_name() -> str:
+    """The operating system's user, in the shape of an account id."""
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError, ImportError):  # no login name: a bare container, a bare Windows
+        name = "me"
+    return "".join(c if c.isalnum() or c in "._-" else "-" for c in name) or "me"
+
+
+def load_personas(settings: Settings) -> PersonaLibrary:
+    """The packaged personas and those in the data folder; broken files are named in the log."""
+    library = PersonaLibrary.load(settings.data / "personas")
+    for problem in library.problems:
+        log.warning("persona left out: %s", problem)
+    return library
+
+
+def build_house(ground: Ground, model: ChatModel) -> House:
+    """Put the house together."""
+    settings = ground.settings
+    return House(
+        Parts(
+            store=ground.store,
+            clock=SystemClock(),
+            policy=ground.policy,
+            defaults=Defaults(zone=settings.timezone, language=settings.language),
+            personas=load_personas(settings),
+            model=model,
+            budget=budget_of(ground.tuning.capability("chat")),
+            memory=ground.memory,
+        )
+    )
+
+
+def budget_of(tuning: CapabilityTuning) -> Budget:
+    """A capability's settings as the loop takes them."""
+    return Budget(
+        max_rounds=tuning.max_rounds,
+        deadline_seconds=tuning.deadline_seconds,
+        context_tokens=tuning.context_tokens,
+        reserve_tokens=tuning.reserve_tokens,
+        temperature=tuning.temperature,
+        responding_max_tokens=tuning.responding_max_tokens,
+        answer_now_max_tokens=tuning.answer_now_max_tokens,
+    )
+
+
+def configured_channels(ground: Ground) -> Sequence[Channel]:
+    """The channels whose variables are set."""
+    from bots.telegram.settings import TelegramSettings
+
+    channels: list[Channel] = []
+    telegram = TelegramSettings.load()
+    if telegram.bot_token is not None:
+        from bots.limiter import rates_from
+        from bots.telegram.adapter import RATES, TelegramChannel
+
+        channels.append(
+            TelegramChannel(
+                telegram.bot_token,
+                words=ground.settings.words,
+                api_base=telegram.api_base,
+                rates=rates_from(ground.tuning.channel("telegram"), RATES),
+            )
+        )
+    return channels
+
+
+@contextmanager
+def only_one(data: Path, name: str, words: Words) -> Iterator[None]:
+    """Hold the lock of a role in this data folder. Raises SettingsError when it is taken."""
+    lock = FileLock(data / f"{name}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise SettingsError(
+            words(
+                "Another `partners {name}` uses the data folder {folder}. Stop it first, or "
+                "choose another folder with PARTNERS_DATA.",
+                name=name,
+                folder=data,
+            )
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+async def serve(ground: Ground) -> None:
+    """Run every configured channel until SIGTERM or SIGINT.
+
+    Raises SettingsError when no channel is configured or none can start.
+    """
+    settings = ground.settings
+    words = settings.words
+    channels = configured_channels(ground)
+    if not channels:
+        raise SettingsError(
+            words(
+                "No channel is set up. Put a token into .env (TELEGRAM_BOT_TOKEN, see the "
+                "README), or talk here with `partners chat`."
+            )
+        )
+    from core.scheduling.scheduler import Scheduler
+
+    stopped = _stop_signal()
+    model = choose_model(settings)
+    house = build_house(ground, model)
+    health = await _health(settings, house)
+    await house.start()
+    started = await asyncio.gather(*(_open(house, channel) for channel in channels))
+    scheduler = Scheduler(house.sweep)
+    try:
+        if not any(started):
+            raise SettingsError(words("No channel could start. The lines above say why."))
+        scheduler.start()
+        await stopped.wait()
+        log.info("stopping")
+    finally:
+        scheduler.stop()
+        await house.close(SHUTDOWN_SECONDS)
+        if health is not None:
+            await health.stop()
+
+
+def choose_model(settings: Settings) -> ChatModel:
+    """The model the settings name. Raises SettingsError."""
+    key = settings.openai_api_key
+    try:
+        return choose(
+            model=settings.model,
+            api_key=key.get_secret_value() if key else None,
+            base_url=settings.openai_base_url,
+            local_model=settings.local_model,
+        )
+    except ModelSettingsError as error:
+        raise SettingsError(settings.words(error.sentence, **error.values)) from error
+
+
+async def _open(house: House, channel: Channel) -> bool:
+    try:
+        await house.open(channel)
+    except ChannelStartError as error:
+        log.error("%s: %s", channel.name, error)
+        return False
+    log.info("%s ready", channel.name)
+    return True
+
+
+async def _health(settings: Settings, house: House) -> HealthServer | None:
+    if settings.health_port is None:
+        return None
+    from bots.health import HealthServer
+
+    server = HealthServer(settings.health_port, house.health, words=settings.words)
+    await server.start()
+    return server
+
+
+def _stop_signal() -> asyncio.Event:
+    """An event that SIGTERM and SIGINT set, also where loops take no signal handlers."""
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(stopped.set))
+    return stopped

@@ -1,0 +1,49 @@
+"""``partners``: the command line. Commands load what they need when they run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bots.command_line import people, talk, tutor
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A tutor in the chat apps people already use.",
+)
+app.command()(talk.chat)
+app.command()(talk.serve)
+app.command()(tutor.nudge)
+app.command()(people.learners)
+app.add_typer(people.access, name="access")
+app.add_typer(people.memory, name="memory")
+app.add_typer(tutor.persona, name="persona")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("partners"))
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options of every command."""
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

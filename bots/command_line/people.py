@@ -1,0 +1,193 @@
+"""``partners access``, ``partners learners``, ``partners memory show``: who learns here."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bots.command_line.start import fail, ground
+
+if TYPE_CHECKING:
+    from sqlmodel import Session
+
+    from core.i18n import Words
+    from core.store.tables import Account, Learner
+
+access = typer.Typer(no_args_is_help=True, help="Let people in, or keep them out.")
+memory = typer.Typer(no_args_is_help=True, help="Look at what is remembered of a learner.")
+
+Who = Annotated[str, typer.Argument(help="An account such as telegram:123, or a pairing code.")]
+
+
+@access.command("list")
+def list_() -> None:
+    """Show who may learn here and who is waiting.
+
+    Example: partners access list
+    """
+    from core.access import Verdict, everybody
+    from core.clock import SystemClock
+
+    with ground(quiet=True) as base:
+        words, policy = base.settings.words, base.policy
+        names = {
+            Verdict.OWNER: words("owner"),
+            Verdict.ADMITTED: words("may learn"),
+            Verdict.STRANGER: words("not let in"),
+            Verdict.DENIED: words("kept out"),
+        }
+        now = SystemClock().now()
+        known = base.store.submit(partial(everybody, now=now)).result()
+        for one in known:
+            verdict = names[policy.judge(one.account.id, one.account.access)]
+            state = words("waiting with code {code}", code=one.code) if one.code else verdict
+            typer.echo(f"{one.account.id}  {one.account.name}  {state}")
+        if not known:
+            typer.echo(words("Nobody yet."))
+
+
+@access.command()
+def approve(code: Annotated[str, typer.Argument(help="The code the person was given.")]) -> None:
+    """Let the person with this code in.
+
+    Example: partners access approve 7Q4K-2M
+    """
+    from core.access import approve as let_in
+    from core.clock import SystemClock
+
+    with ground(quiet=True) as base:
+        words = base.settings.words
+        account = base.store.submit(
+            partial(let_in, code=code, now=SystemClock().now(), language=words.language)
+        ).result()
+        if account is None:
+            fail(
+                words(
+                    "Nobody is waiting with the code {code}. Codes are valid for 24 hours; "
+                    "`partners access list` shows the present ones.",
+                    code=code,
+                )
+            )
+        typer.echo(words("{name} ({account}) is in.", name=account.name, account=account.id))
+
+
+@access.command()
+def deny(who: Who) -> None:
+    """Keep a person out; they get no answer.
+
+    Example: partners access deny telegram:123
+    """
+    _decide(who, owner=False)
+
+
+@access.command()
+def owner(who: Who) -> None:
+    """Make a person an owner, who may also stop other people's turns.
+
+    Example: partners access owner telegram:123
+    """
+    _decide(who, owner=True)
+
+
+def learners() -> None:
+    """Show everybody who learns here.
+
+    Example: partners learners
+    """
+    with ground(quiet=True) as base:
+        words = base.settings.words
+        rows = base.store.submit(_learners).result()
+        for learner, account in rows:
+            seen = words.date(learner.seen_at.date())
+            typer.echo(f"{learner.id}  {account.id}  {account.name}  {learner.zone}  {seen}")
+        if not rows:
+            typer.echo(words("Nobody yet."))
+
+
+@memory.command("show")
+def show(
+    learner: Annotated[str, typer.Argument(help="An account such as telegram:123, or an id.")],
+) -> None:
+    """Show what is remembered of a learner.
+
+    Example: partners memory show telegram:123
+    """
+    from memory.layers import LearnerFolder
+    from memory.recall import overview
+
+    with ground(quiet=True) as base:
+        words = base.settings.words
+        learner_id = base.store.submit(partial(_find, name=learner)).result()
+        if learner_id is None:
+            fail(_nobody(words, learner))
+        folder = LearnerFolder(base.memory, learner_id)
+        typer.echo(words("Files: {folder}", folder=folder.path))
+        sections = overview(folder)
+        for section in sections:
+            heading = f" · {section.heading}" if section.heading else ""
+            typer.echo(f"\n{section.document}.md{heading}")
+            for item in section.items:
+                typer.echo("- " + "\n  ".join(item.lines))
+        if not sections:
+            typer.echo(words("Nothing is remembered yet."))
+
+
+def _decide(who: str, *, owner: bool) -> None:
+    from core.clock import SystemClock
+    from core.store.tables import AccessState
+
+    state = AccessState.OWNER if owner else AccessState.DENIED
+    with ground(quiet=True) as base:
+        words, now = base.settings.words, SystemClock().now()
+
+        def work(session: Session) -> Account | None:
+            from core.access import decide, find_request
+            from core.settings import account_id
+
+            request = find_request(session, who, now)
+            account = request.account_id if request else account_id(who)
+            return decide(session, account, state, now) if account else None
+
+        done = base.store.submit(work).result()
+        if done is None:
+            fail(
+                words(
+                    "{who} is neither an account (like telegram:123) nor a valid code. "
+                    "`partners access list` shows both.",
+                    who=who,
+                )
+            )
+        typer.echo(
+            words("{name} is an owner now.", name=done.id)
+            if owner
+            else words("{name} is kept out now.", name=done.id)
+        )
+
+
+def _learners(session: Session) -> list[tuple[Learner, Account]]:
+    from sqlmodel import col, select
+
+    from core.store.tables import Account, Learner
+
+    statement = (
+        select(Learner, Account)
+        .join(Account, col(Account.learner_id) == col(Learner.id))
+        .order_by(Learner.id)
+    )
+    return list(session.exec(statement).all())
+
+
+def _find(session: Session, name: str) -> str | None:
+    from core.store.tables import Account, Learner
+
+    account = session.get(Account, name)
+    if account is not None:
+        return account.learner_id
+    learner = session.get(Learner, name.upper())
+    return learner.id if learner else None
+
+
+def _nobody(words: Words, name: str) -> str:
+    return words("There is no learner {name}. `partners learners` shows everybody.", name=name)

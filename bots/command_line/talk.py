@@ -1,0 +1,155 @@
+"""``partners chat`` and ``partners serve``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from bots.command_line.start import ground
+
+if TYPE_CHECKING:
+    from bots.app import Ground
+    from bots.terminal.adapter import TerminalChannel
+    from core.llm.port import ChatModel
+
+MAIN_WINDOW = "main"
+
+
+def chat() -> None:
+    """Talk to the tutor in this terminal.
+
+    Piped text is one message, answered once: echo "why is 0! = 1?" | partners chat
+    """
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    # A pipe is one message whole, whatever its line ends.
+    piped = None if sys.stdin.isatty() else sys.stdin.buffer.read().decode("utf-8", "replace")
+    with ground(quiet=True) as base:
+        if piped is not None and not piped.strip():
+            from bots.command_line.start import fail
+
+            fail(base.settings.words("There is no question: nothing came in. Write one."))
+        failed = asyncio.run(_chat(base, piped, interactive=interactive))
+    if failed:
+        raise SystemExit(1)
+
+
+def serve() -> None:
+    """Run every configured channel until stopped (Ctrl-C or SIGTERM).
+
+    Set the channels up in .env first; example: partners serve
+    """
+    from bots.app import only_one
+    from bots.app import serve as run
+
+    with ground() as base, only_one(base.settings.data, "serve", base.settings.words):
+        asyncio.run(run(base))
+
+
+async def _chat(base: Ground, piped: str | None, *, interactive: bool) -> bool:
+    """Hold the conversation; True when the answer to a pipe could not be given."""
+    from bots.app import build_house, choose_model, only_one, user_name
+    from bots.terminal.adapter import TerminalChannel
+    from core.clock import SystemClock
+    from core.ids import new_id
+    from core.settings import SettingsError
+
+    words = base.settings.words
+    with ExitStack() as held:
+        window = new_id()
+        if piped is None:
+            try:
+                held.enter_context(only_one(base.settings.data, "chat", words))
+                window = MAIN_WINDOW
+            except SettingsError:
+                # A second window at once is welcome, and a conversation of its own.
+                pass
+        model = choose_model(base.settings)
+        house = build_house(base, model)
+        channel = TerminalChannel(
+            user=user_name(),
+            window=window,
+            language=base.settings.language,
+            out=sys.stdout,
+            interactive=interactive,
+            clock=SystemClock(),
+        )
+        _begin_loading(model)
+        await house.start()
+        await house.open(channel)
+        try:
+            if piped is not None:
+                if model.small:
+                    channel.say(await _small_model(base))
+                await channel.enter(piped.strip("\r\n"))
+                await house.idle()
+                return channel.failed
+            await _greet(base, channel, model)
+            await channel.converse(_line_reader(interactive=interactive), house.idle, _interrupts())
+            return False
+        finally:
+            await house.close()
+
+
+def _begin_loading(model: ChatModel) -> None:
+    from core.llm.local import LocalModel
+
+    if isinstance(model, LocalModel):
+        model.begin_loading()
+
+
+async def _greet(base: Ground, channel: TerminalChannel, model: ChatModel) -> None:
+    words = base.settings.words
+    if model.small:
+        channel.say(await _small_model(base))
+    channel.say(words("Ask me anything. /help shows what I can do, Ctrl-D ends."))
+
+
+async def _small_model(base: Ground) -> str:
+    """What is said once where the packaged model answers: what it is, and the way to a real one."""
+    from core.llm.detect import detect_servers
+
+    words = base.settings.words
+    lines = [
+        words(
+            "This is a small offline model, for trying things out: it knows little, speaks "
+            "English only and is often wrong. For a real one put OPENAI_API_KEY and "
+            "PARTNERS_MODEL into .env, or OPENAI_BASE_URL for a model server of your own."
+        )
+    ]
+    lines += [
+        words(
+            "{server} is running here: set OPENAI_BASE_URL={url} and PARTNERS_MODEL to one of "
+            "its models.",
+            server=server.name,
+            url=server.base_url,
+        )
+        for server in await detect_servers()
+    ]
+    return "\n".join(lines)
+
+
+def _line_reader(*, interactive: bool) -> Callable[[], Awaitable[str]]:
+    """Reads lines: with editing and history at a terminal, plainly elsewhere."""
+    if interactive and os.environ.get("TERM") != "dumb":
+        from prompt_toolkit import PromptSession
+
+        session: PromptSession[str] = PromptSession()
+        return lambda: session.prompt_async("› ")
+
+    async def plainly() -> str:
+        return await asyncio.to_thread(input, "> ")
+
+    return plainly
+
+
+def _interrupts() -> asyncio.Event:
+    """Set by Ctrl-C while the tutor is at work; at the prompt the prompt itself takes it."""
+    loop = asyncio.get_running_loop()
+    event = asyncio.Event()
+    signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(event.set))
+    return event

@@ -1,0 +1,114 @@
+"""``partners persona`` and ``partners nudge``: the tutors, and one sweep by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bots.command_line.start import fail, ground
+
+persona = typer.Typer(no_args_is_help=True, help="The tutors one can choose from.")
+
+
+@persona.command("list")
+def list_() -> None:
+    """Show every persona.
+
+    Example: partners persona list
+    """
+    from bots.app import load_personas
+
+    with ground(quiet=True) as base:
+        language = base.settings.language
+        for one in load_personas(base.settings).all():
+            typer.echo(f"{one.id}  {one.name(language)}: {one.description(language)}")
+
+
+@persona.command()
+def check(
+    path: Annotated[
+        Path | None, typer.Argument(help="A persona file or a folder of them; else all.")
+    ] = None,
+) -> None:
+    """Check persona files and name file, line and key of what is wrong.
+
+    Example: partners persona check data/personas/ada.md
+    """
+    from core.house import CAPABILITIES, TOOLS
+    from personas.persona import PACKAGED, files
+    from personas.persona import check as problems_of
+
+    with ground(quiet=True) as base:
+        words = base.settings.words
+        own = base.settings.data / "personas"
+        folders = [path] if path else [PACKAGED, *([own] if own.is_dir() else [])]
+        checked: list[Path] = []
+        for folder in folders:
+            if not folder.exists():
+                fail(words("There is no file or folder {path}.", path=folder))
+            checked += files(folder) if folder.is_dir() else [folder]
+        problems = [
+            problem
+            for file in checked
+            for problem in problems_of(file, tools=TOOLS, capabilities=CAPABILITIES)
+        ]
+        for problem in problems:
+            typer.echo(str(problem), err=True)
+        if problems:
+            raise SystemExit(1)
+        typer.echo(words.plural("{n} persona is fine.", "{n} personas are fine.", len(checked)))
+
+
+def nudge(
+    as_of: Annotated[
+        str | None,
+        typer.Option(help="Moment to judge by, ISO 8601 with zone; now when left out."),
+    ] = None,
+) -> None:
+    """Plan the reminders due at a moment; a running `partners serve` sends them.
+
+    Example: partners nudge --as-of 2026-12-02T09:00:00+01:00
+    """
+    from core.clock import SystemClock
+    from core.scheduling.nudges import sweep
+
+    with ground(quiet=True) as base:
+        words, now = base.settings.words, SystemClock().now()
+        moment = now
+        if as_of is not None:
+            try:
+                moment = datetime.fromisoformat(as_of)
+            except ValueError:
+                fail(
+                    words(
+                        "{text} is no moment. Write it like 2026-12-02T09:00:00+01:00.",
+                        text=as_of,
+                    )
+                )
+            if moment.tzinfo is None:
+                fail(
+                    words(
+                        "{text} has no time zone. Add one, for example {text}Z or {text}+01:00.",
+                        text=as_of,
+                    )
+                )
+        swept = asyncio.run(sweep(base.store, moment.astimezone(UTC), now, words.language))
+        typer.echo(words.plural("{n} reminder planned.", "{n} reminders planned.", swept.sent))
+        if swept.sent and not _is_serving(base.settings.data):
+            typer.echo(words("They wait in the outbox until `partners serve` runs."))
+
+
+def _is_serving(data: Path) -> bool:
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(data / "serve.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False

@@ -1,0 +1,63 @@
+"""What a person types becomes an inbound message. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from core.commands.parse import split_command
+from core.context import (
+    AccountId,
+    ChatKind,
+    Command,
+    Content,
+    InboundMessage,
+    Press,
+    ReplyTarget,
+    Sender,
+    Text,
+)
+from core.document import Button
+
+CHANNEL = "terminal"
+
+
+def account_of(user: str) -> AccountId:
+    """The account of an operating system's user."""
+    return AccountId(f"{CHANNEL}:{user}")
+
+
+def receive(
+    line: str,
+    *,
+    message_id: str,
+    user: str,
+    window: str,
+    language: str | None,
+    offered: Sequence[Button],
+    origin: str,
+    now: datetime,
+) -> InboundMessage:
+    """Read a line: a number of an offered button, a command, or plain words.
+
+    ``window`` names the conversation; ``offered`` are the buttons last shown, by the message
+    ``origin``.
+    """
+    return InboundMessage(
+        message_id=message_id,
+        target=ReplyTarget(channel=CHANNEL, account=window, chat=user),
+        chat_kind=ChatKind.PRIVATE,
+        sender=Sender(account=account_of(user), name=user, language=language),
+        content=_content(line, offered, origin),
+        addressed=True,
+        received_at=now,
+    )
+
+
+def _content(line: str, offered: Sequence[Button], origin: str) -> Content:
+    picked = line.strip()
+    if picked.isascii() and picked.isdecimal() and 1 <= int(picked) <= len(offered):
+        return Press(action=offered[int(picked) - 1].action, origin=origin)
+    if command := split_command(line):
+        return Command(name=command[0], arguments=command[1])
+    return Text(text=line)
