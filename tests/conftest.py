@@ -1,0 +1,32 @@
+"""Fixtures that more than one room uses: the local servers and an installation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.process import Installation
+from tests.servers.openai import OpenAIServer
+from tests.servers.telegram import TelegramServer
+
+
+@pytest.fixture
+def telegram() -> Iterator[TelegramServer]:
+    """A Bot API server that never throttles; tests of flood control set rates themselves."""
+    with TelegramServer(rates=None) as server:
+        yield server
+
+
+@pytest.fixture
+def openai() -> Iterator[OpenAIServer]:
+    """A model server; what it answers is scripted by the test."""
+    with OpenAIServer() as server:
+        yield server
+
+
+@pytest.fixture
+def installation(tmp_path: Path, telegram: TelegramServer, openai: OpenAIServer) -> Installation:
+    """An installation wired to both servers, with pairing on."""
+    return Installation(tmp_path, telegram, openai)
