@@ -250,17 +250,19 @@ async def test_a_menu_that_is_refused_stops_neither_the_others_nor_the_tutor(
 # --- buttons -------------------------------------------------------------------------------------
 
 
-async def test_a_press_is_answered_after_it_is_committed(server: TelegramServer) -> None:
+async def test_a_press_is_answered_once_and_only_when_it_is_committed(
+    server: TelegramServer,
+) -> None:
     inbox = Inbox()
     ada = server.user(7, started=True)
     async with opened(server, inbox) as channel:
         await deliver(channel, at(7), "Ready?", buttons=YES)
-        inbox.open.clear()
+        inbox.refusals = 3
         press = ada.private.press(ada.private.from_bot[0], "Yes")
-        await inbox.wait_offered(1)
-        assert not server.requests_of("answerCallbackQuery")
-        inbox.open.set()
+        await inbox.wait(1)
         await press.wait_answered()
+    assert len(inbox.offered) == 4
+    assert len(server.requests_of("answerCallbackQuery")) == 1
     assert isinstance(inbox.messages[0].content, Press)
     assert inbox.messages[0].content.action == "answer:yes"
 
