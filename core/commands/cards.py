@@ -293,10 +293,11 @@ def _apply(
         day=words.day(reviewed.memory.due_day, today),
     )
     name = words(dict(GRADES)[rating])
+    mark = "↻" if rating is Rating.AGAIN else "✓"
     said = _ask(
         session,
         request,
-        before=f"{_first_line(card.front)}\n\n✓ {name} ({when})",
+        before=f"{_first_line(card.front)}\n\n{mark} {name} ({when})",
         done=done + 1,
     )
     event = Event(

@@ -164,7 +164,8 @@ class Line(SQLModel, table=True):
     speaker: str | None = None
     learner_id: str = Field(foreign_key="learner.id")
     message_id: str | None = None
-    """Of the learner's message, so that a late edit can find its line."""
+    """Of the learner's message, on both lines: a late edit finds the question by it, a second
+    try finds the answer."""
     text: str
 
 

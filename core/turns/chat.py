@@ -40,6 +40,8 @@ VIEW_TOKENS, SMALL_VIEW_TOKENS = 1_500, 100
 """Budget of the memory view, for real models and for small ones."""
 PROMPT_TOKENS = 1_500
 """Room kept for everything around the learner's own text when its length is judged."""
+FORWARDED = "(forwarded this message without a word of their own)"
+"""Stands for the text of a message that is nothing but a quote."""
 KEPT_ANSWER = 2_000
 """Characters of an answer that go into the journal."""
 
@@ -84,6 +86,7 @@ class ChatTurn:
         """Answer a question. Every failure of the model is an ending, in words."""
         words = words_for(job.language)
         text = question.content.text if isinstance(question.content, Text) else ""
+        text = text if text.strip() else FORWARDED
         limit = prompt_limit(self.budget, self.model.window) - PROMPT_TOKENS
         if estimate_tokens(text) > limit:
             return Ending(
@@ -91,7 +94,7 @@ class ChatTurn:
                 document=Document(markdown=_too_long(words, text, limit)),
                 started_at=started,
             )
-        loaded = await self.store.read(lambda session: self._load(session, job, started))
+        loaded = await self.store.read(lambda session: self._load(session, job, question, started))
         # A group reads the answer, whoever shares the conversation.
         private = question.chat_kind is ChatKind.PRIVATE
         context = UnifiedContext(
@@ -119,15 +122,17 @@ class ChatTurn:
             budget=self._budget(loaded.persona),
             emit=emit,
         )
-        return self._ending(job, words, turn_id, started, context, loaded.persona, outcome)
+        return self._ending(job, question, turn_id, started, context, loaded.persona, outcome)
 
-    def _load(self, session: Session, job: Job, now: datetime) -> _Loaded:
+    def _load(self, session: Session, job: Job, question: InboundMessage, now: datetime) -> _Loaded:
         begin = select(Conversation.history_from).where(Conversation.id == job.conversation_id)
         rows = session.exec(
             select(Line)
             .where(
                 Line.conversation_id == job.conversation_id,
                 col(Line.id) > begin.scalar_subquery(),
+                # At a second try the question stands in the history already.
+                col(Line.message_id).is_distinct_from(question.message_id),
             )
             .order_by(col(Line.id).desc())
             .limit(HISTORY_LINES)
@@ -161,7 +166,7 @@ class ChatTurn:
     def _ending(
         self,
         job: Job,
-        words: Words,
+        question: InboundMessage,
         turn_id: str,
         started: datetime,
         context: UnifiedContext,
@@ -169,19 +174,24 @@ class ChatTurn:
         outcome: Outcome,
     ) -> Ending:
         said = outcome.text.strip()
+        first_try = question is job.message
         if said:
             document = Document(markdown=said)
         else:
-            document = _failure(words, persona, outcome.reason, turn_id, job.inbound_id)
+            words = words_for(job.language)
+            document = _failure(words, persona, outcome.reason, turn_id, question.message_id)
         at = started.astimezone(ZoneInfo(job.zone))
-        events = [Event(new_id(started), at, Surface.CHAT, f"asked: {context.text}")]
+        events = []
+        if first_try:
+            events.append(Event(new_id(started), at, Surface.CHAT, f"asked: {context.text}"))
         if said:
             kept = said if len(said) <= KEPT_ANSWER else f"{said[:KEPT_ANSWER]} …"
             events.append(Event(new_id(started), at, Surface.CHAT, f"answered: {kept}"))
         return Ending(
             reason=outcome.reason,
             document=document,
-            learner_words=context.text,
+            answers=question.message_id,
+            learner_words=context.text if first_try else None,
             tutor_words=said or None,
             events=tuple(events),
             prompt_tokens=outcome.usage.prompt_tokens,
@@ -191,12 +201,12 @@ class ChatTurn:
 
 
 def _failure(
-    words: Words, persona: Persona, reason: StopReason, turn_id: str, inbound_id: int
+    words: Words, persona: Persona, reason: StopReason, turn_id: str, message_id: str
 ) -> Document:
     own = persona.error(reason.value, words.language)
     text = own or words(_FAILURES.get(reason, _FAILURES[StopReason.PROVIDER_ERROR]))
     ref = words("(ref {ref})", ref=reference(turn_id))
-    again = Button(label=words("Try again"), action=f"again:{inbound_id}")
+    again = Button(label=words("Try again"), action=f"again:{message_id}")
     return Document(markdown=f"{text} {ref}", buttons=((again,),))
 
 

@@ -33,9 +33,12 @@ class Ending:
     """The answer; None only for a turn that was stopped, whose stop is answered instead."""
     edits: str | None = None
     """Platform id of the message that the answer replaces."""
+    answers: str | None = None
+    """``InboundMessage.message_id`` of the question; None for what is no conversation."""
     learner_words: str | None = None
     tutor_words: str | None = None
-    """What goes into the history of the conversation."""
+    """What goes into the history of the conversation. A question answered at the second try
+    stands there already, so only the tutor's words are new."""
     events: tuple[Event, ...] = ()
     """What goes into the learner's journal."""
     language: str | None = None
@@ -83,7 +86,7 @@ def record(
             "role": role,
             "speaker": job.message.sender.name if role is Role.LEARNER else None,
             "learner_id": job.learner_id,
-            "message_id": job.message.message_id if role is Role.LEARNER else None,
+            "message_id": ending.answers,
             "text": text,
         }
         for role, text in (

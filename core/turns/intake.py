@@ -16,7 +16,7 @@ from sqlmodel import Session, col, insert, select, update
 
 from core.access import AccessMode, AccessPolicy, Verdict, pairing_code
 from core.clock import Clock
-from core.context import ChatKind, Command, InboundMessage, LearnerId, Text
+from core.context import ChatKind, Command, InboundMessage, LearnerId, Role, Text
 from core.document import Document
 from core.i18n import Language, language_from, words_for
 from core.ids import new_id
@@ -341,6 +341,7 @@ def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:
         .where(
             col(Line.conversation_id) == row.conversation_id,
             col(Line.message_id) == row.message_id,
+            col(Line.role) == Role.LEARNER,
         )
         .values(text=message.content.text)
     )

@@ -11,21 +11,22 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum, auto
 from functools import partial
 
-from sqlmodel import Session
+from sqlmodel import Session, col, select
 
 from core.channel import Channel
 from core.clock import Clock
 from core.commands.book import CommandBook
 from core.commands.request import Action, Answer, Reply, Request
-from core.context import ChatKind, Command, InboundMessage, Press, Text, Unsupported
+from core.context import ChatKind, Command, InboundMessage, Press, Role, Text, Unsupported
 from core.document import Document, plain
 from core.i18n import words_for
 from core.ids import new_id
 from core.logs import log_context, reference
 from core.store.session import Store
-from core.store.tables import Inbound, Outgoing
+from core.store.tables import Inbound, Line, Outgoing
 from core.turns.chat import ChatTurn
 from core.turns.delivery import Delivery
 from core.turns.finish import Ending, record, settle
@@ -37,6 +38,12 @@ log = logging.getLogger(__name__)
 
 COMMAND = "command"
 """Reason of a turn that needed no model."""
+
+
+class Already(Enum):
+    """Why a question is not answered again."""
+
+    ANSWERED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +77,7 @@ class Runner:
         message = job.message
         words = words_for(job.language)
         match message.content:
-            case Text(text=text) if text.strip():
+            case Text(text=text) if text.strip() or message.quote:
                 await self._converse(job, message, turn_id, started)
             case Text():
                 await self._say(job, turn_id, started, words("Yes? What shall we work on?"))
@@ -96,8 +103,12 @@ class Runner:
             words = words_for(job.language)
             if pressed.startswith("again:"):
                 question = await self._question(job, pressed.removeprefix("again:"))
-                if question:
+                if isinstance(question, InboundMessage):
                     await self._converse(job, question, turn_id, started)
+                    return
+                if question is Already.ANSWERED:
+                    text = words("I have answered that already: see above.")
+                    await self._say(job, turn_id, started, text)
                     return
             text = words("This button is out of date. /help shows what I can do.")
             await self._say(job, turn_id, started, text)
@@ -110,16 +121,35 @@ class Runner:
             job, turn_id, started, await action.handle(self._request(job, arguments, started))
         )
 
-    async def _question(self, job: Job, inbound_id: str) -> InboundMessage | None:
-        """The learner's own earlier question, to be answered again."""
+    async def _question(self, job: Job, message_id: str) -> InboundMessage | Already | None:
+        """The learner's own earlier question in this chat, to be answered again."""
+        target = job.message.target
 
-        def load(session: Session) -> str | None:
-            row = session.get(Inbound, int(inbound_id)) if inbound_id.isdecimal() else None
-            return row.message if row and row.learner_id == job.learner_id else None
+        def load(session: Session) -> str | Already | None:
+            row = session.exec(
+                select(Inbound).where(
+                    Inbound.channel == target.channel,
+                    Inbound.account == target.account,
+                    Inbound.message_id == message_id,
+                    Inbound.learner_id == job.learner_id,
+                )
+            ).first()
+            if row is None or row.conversation_id != job.conversation_id:
+                return None
+            answered = session.exec(
+                select(col(Line.id)).where(
+                    Line.conversation_id == job.conversation_id,
+                    Line.message_id == message_id,
+                    Line.role == Role.TUTOR,
+                )
+            ).first()
+            return Already.ANSWERED if answered else row.message
 
         stored = await self.store.read(load)
-        question = InboundMessage.model_validate_json(stored) if stored else None
-        return question if question and isinstance(question.content, Text) else None
+        if not isinstance(stored, str):
+            return stored
+        question = InboundMessage.model_validate_json(stored)
+        return question if isinstance(question.content, Text) else None
 
     async def _converse(
         self, job: Job, question: InboundMessage, turn_id: str, started: datetime

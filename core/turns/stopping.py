@@ -41,6 +41,7 @@ def _record(session: Session, request: Request, job: Job | None) -> Reply:
     ending = Ending(
         reason=StopReason.CANCELLED,
         document=None,  # the stop itself is the answer
+        answers=job.message.message_id,
         learner_words=content.text if isinstance(content, Text) else None,
         started_at=request.now,
     )
