@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -97,17 +97,21 @@ class Delivery:
         """Look for rows of other processes until cancelled."""
         while True:
             self._wake.clear()
-            for channel, account in list(self._channels):
-                now = self._clock.now()
-                self._hand_all(
-                    await self._store.read(
-                        partial(outbox.waiting, channel=channel, account=account, now=now)
-                    )
-                )
+            try:
+                await self._look()
+            except Exception:  # the one guard of the look: the next one comes in any case
+                log.exception("the outbox could not be read; the next look tries again")
             try:
                 await asyncio.wait_for(self._wake.wait(), LOOK_EVERY)
             except TimeoutError:
                 continue
+
+    async def _look(self) -> None:
+        for channel, account in list(self._channels):
+            now = self._clock.now()
+            look = partial(outbox.waiting, channel=channel, account=account, now=now)
+            for parcel in await self._store.read(look):
+                self.hand(parcel)
 
     async def drain(self, seconds: float) -> None:
         """Finish the sends under way within some seconds; the rest waits for the next start."""
@@ -123,10 +127,6 @@ class Delivery:
         """Wait until everything handed over so far is sent or put back."""
         while self._tasks:
             await asyncio.wait(self._tasks)
-
-    def _hand_all(self, parcels: Iterable[Parcel]) -> None:
-        for parcel in parcels:
-            self.hand(parcel)
 
     async def _drive(self, chat: tuple[str, str, str], queue: deque[Parcel]) -> None:
         channel = self._channels[chat[0], chat[1]]
