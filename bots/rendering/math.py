@@ -129,6 +129,9 @@ class _Reader:
         if item.startswith("\\"):
             if depth >= _MAX_DEPTH:
                 return item[1:]
+            sign = sym.OPERATORS.get(item[1:]) or sym.RELATIONS.get(item[1:])
+            if sign:
+                return sign
             out = Line()
             self._command(out, item[1:], depth + 1)
             return inlined(out.text, self.boxes).strip()

@@ -133,6 +133,7 @@ class Builder:
         self._gap = 0
         self._glued = False
         self._line_open = False
+        self._line_start = 0
         self._indent = ""
         self._lead: str | None = None
 
@@ -194,6 +195,7 @@ class Builder:
             self._breaks.append((self._length, Quality.WORD if self._glued else quality))
             self._gap = 0
             self._glued = False
+        self._line_start = self._length
         self._start_opened(only=Kind.QUOTE)
         if self._lead is not None:
             self._put(self._lead)
@@ -256,9 +258,10 @@ class Builder:
 
     @contextmanager
     def atom(self) -> Iterator[None]:
-        """Everything written inside must not be cut."""
+        """Everything written inside must not be cut, nor parted from the marker of its item."""
+        at_line_start = not self._line_open
         self.begin_line()
-        start = self._length
+        start = self._line_start if at_line_start else self._length
         yield
         self.mark_atom(start)
 

@@ -17,7 +17,7 @@ from itertools import accumulate
 from bots.rendering.clean import is_blank
 from bots.rendering.compose import Style, compose
 from bots.rendering.split import split, utf16
-from bots.rendering.styled import Kind, Styled
+from bots.rendering.styled import SOLID, Kind, Styled
 from core.document import Button, Document
 
 MAX_TEXT = 4096
@@ -108,16 +108,22 @@ def _button(button: Button) -> ButtonSpec:
 
 def _quiet(styled: Styled) -> Styled:
     """Put an invisible character into every @name outside code, so that it pings nobody."""
-    solid = [(s.start, s.end) for s in styled.spans if s.kind in (Kind.PRE, Kind.GRID, Kind.CODE)]
-    starts = [start for start, _ in solid]
-
-    def in_code(at: int) -> bool:
-        index = bisect_right(starts, at) - 1
-        return index >= 0 and at < solid[index][1]
-
+    solid = [(s.start, s.end) for s in styled.spans if s.kind in SOLID]
     return styled.insert(
-        [m.end() for m in _MENTION.finditer(styled.text) if not in_code(m.start())], _WORD_JOINER
+        [m.end() for m in _MENTION.finditer(styled.text) if not _covered(m.start(), solid)],
+        _WORD_JOINER,
     )
+
+
+def _safe_names(text: str, code: list[tuple[int, int]]) -> str:
+    """Give an @name whose code style was dropped the full-width sign, which is as long."""
+    return _MENTION.sub(lambda m: "@" if _covered(m.start(), code) else "＠", text)
+
+
+def _covered(at: int, ranges: list[tuple[int, int]]) -> bool:
+    """Tell whether a position lies in one of the sorted ranges."""
+    index = bisect_right(ranges, at, key=lambda r: r[0]) - 1
+    return index >= 0 and at < ranges[index][1]
 
 
 def _pieces(styled: Styled, limit: int) -> Iterable[Styled]:
@@ -142,6 +148,7 @@ class _Range:
 
 def _part(piece: Styled) -> TelegramPart:
     ranges = _few(_trimmed(piece.text, _untangled(piece)))
+    text = _safe_names(piece.text, [(r.start, r.end) for r in ranges if r.type in ("pre", "code")])
     at = [0, *accumulate(map(utf16, piece.text))]
     entities = tuple(
         EntitySpec(
@@ -153,7 +160,7 @@ def _part(piece: Styled) -> TelegramPart:
         )
         for one in ranges
     )
-    return TelegramPart(piece.text, entities)
+    return TelegramPart(text, entities)
 
 
 def _untangled(piece: Styled) -> list[_Range]:
@@ -165,7 +172,10 @@ def _untangled(piece: Styled) -> list[_Range]:
     quotes = _without(_united(by_kind[Kind.QUOTE]), blocks)
     links = _without(by_kind[Kind.LINK], blocks)
     # Code gives way to a link or quotation around it: the words stay the same.
-    code = [one for one in by_kind[Kind.CODE] if not _touches(one, quotes, links)]
+    around = [[(a, b) for a, b, _ in ranges] for ranges in (quotes, links)]
+    code = [
+        one for one in by_kind[Kind.CODE] if not any(_covered(one[0], ranges) for ranges in around)
+    ]
     solid = sorted([*blocks, *code])
     ranges = [_Range("pre", *one) for one in blocks]
     ranges += [_Range("code", *one) for one in code]
@@ -208,15 +218,6 @@ def _without(
         if start < end:
             result.append((start, end, value))
     return result
-
-
-def _touches(one: tuple[int, int, str], *others: list[tuple[int, int, str]]) -> bool:
-    """Tell whether a range lies in one of the sorted ranges of any list."""
-    for ranges in others:
-        index = bisect_right(ranges, one[0], key=lambda r: r[0]) - 1
-        if index >= 0 and one[0] < ranges[index][1]:
-            return True
-    return False
 
 
 def _trimmed(text: str, ranges: list[_Range]) -> list[_Range]:

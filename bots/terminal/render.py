@@ -23,6 +23,7 @@ MIN_WIDTH = 20
 CODE_INDENT = "    "
 QUOTE_BAR = "│ "
 _TAB = "    "
+_NO_CHARACTER = "\ufffe"  # never left in a text by bots/rendering/clean
 _HANG = re.compile(r" *(?:[•◦] (?:[☐☑] )?|\d+\. )*")
 _COLOURS = {
     Kind.BOLD: "bold",
@@ -128,7 +129,8 @@ def _coloured(styled: Styled, lines: list[_Line]) -> str:
         if not (line.prefix or spans):
             result.append(line.shown(styled))
             continue
-        text = Text(line.prefix + styled.text[line.start : line.end])
+        # Rich would expand a tab to the next stop, our plain lines to four spaces.
+        text = Text(line.prefix + styled.text[line.start : line.end].replace("\t", _NO_CHARACTER))
         if line.prefix:
             text.stylize("dim", 0, len(line.prefix))
         for span in spans:
@@ -139,7 +141,7 @@ def _coloured(styled: Styled, lines: list[_Line]) -> str:
         text.rstrip()
         with console.capture() as captured:
             console.print(text, soft_wrap=True, highlight=False, emoji=False, end="")
-        result.append(captured.get().replace("\t", _TAB))
+        result.append(captured.get().replace(_NO_CHARACTER, _TAB))
     return "\n".join(result)
 
 
