@@ -130,7 +130,8 @@ def _coloured(styled: Styled, lines: list[_Line]) -> str:
             result.append(line.shown(styled))
             continue
         # Rich would expand a tab to the next stop, our plain lines to four spaces.
-        text = Text(line.prefix + styled.text[line.start : line.end].replace("\t", _NO_CHARACTER))
+        shown = (line.prefix + styled.text[line.start : line.end]).rstrip()
+        text = Text(shown.replace("\t", _NO_CHARACTER))
         if line.prefix:
             text.stylize("dim", 0, len(line.prefix))
         for span in spans:
@@ -138,7 +139,6 @@ def _coloured(styled: Styled, lines: list[_Line]) -> str:
                 shift = len(line.prefix) - line.start
                 first, last = max(span.start, line.start), min(span.end, line.end)
                 text.stylize(style, first + shift, last + shift)
-        text.rstrip()
         with console.capture() as captured:
             console.print(text, soft_wrap=True, highlight=False, emoji=False, end="")
         result.append(captured.get().replace(_NO_CHARACTER, _TAB))
