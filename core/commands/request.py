@@ -44,6 +44,15 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class EndedTurn:
+    """Another turn that an answer brought to its end, and what is to be remembered of it."""
+
+    turn_id: str
+    learner_id: LearnerId
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What a handler says and what is to be remembered of it."""
 
@@ -53,6 +62,7 @@ class Reply:
     events: tuple[Event, ...] = ()
     language: str | None = None
     """Language of the document when the request itself changed it."""
+    ended: EndedTurn | None = None
 
 
 Answer = Reply | Callable[[Session], Reply]

@@ -174,7 +174,7 @@ class ChatTurn:
         outcome: Outcome,
     ) -> Ending:
         said = outcome.text.strip()
-        first_try = question is job.message
+        first_try = question.message_id == job.message.message_id
         if said:
             document = Document(markdown=said)
         else:

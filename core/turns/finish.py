@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pydantic import TypeAdapter
-from sqlmodel import Session, col, insert, update
+from sqlmodel import Session, col, insert, select, update
 
-from core.context import Role
+from core.commands.request import EndedTurn
+from core.context import InboundMessage, Role, Text
 from core.document import Document
 from core.store.tables import Inbound, InboundState, Line, Turn
 from core.turns.lanes import Job
@@ -41,6 +42,8 @@ class Ending:
     stands there already, so only the tutor's words are new."""
     events: tuple[Event, ...] = ()
     """What goes into the learner's journal."""
+    ended: EndedTurn | None = None
+    """Another turn that this one ended, whose events are still to be written."""
     language: str | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -52,32 +55,29 @@ def settle(session: Session, job: Job) -> bool:
 
     It comes first in the transaction, so that whatever the answer changes happens once.
     """
-    settled = session.exec(
-        update(Inbound)
-        .where(col(Inbound.id) == job.inbound_id, col(Inbound.state) == InboundState.QUEUED)
-        .values(state=InboundState.DONE)
-        .execution_options(synchronize_session=False)
-    )
-    return settled.rowcount == 1
+    equal = {"id": job.inbound_id, "state": InboundState.QUEUED}
+    return update_where(session, Inbound, equal, {"state": InboundState.DONE}) == 1
 
 
 def record(
     session: Session, job: Job, turn_id: str, ending: Ending, now: datetime
 ) -> Parcel | None:
     """Write how a settled job ended: the turn, its history, its answer."""
-    session.exec(
-        insert(Turn).values(
-            id=turn_id,
-            inbound_id=job.inbound_id,
-            conversation_id=job.conversation_id,
-            learner_id=job.learner_id,
-            reason=ending.reason,
-            prompt_tokens=ending.prompt_tokens,
-            completion_tokens=ending.completion_tokens,
-            events=EVENTS.dump_json(ending.events).decode() if ending.events else None,
-            started_at=ending.started_at,
-            ended_at=now,
-        )
+    insert_rows(
+        session,
+        Turn,
+        {
+            "id": turn_id,
+            "inbound_id": job.inbound_id,
+            "conversation_id": job.conversation_id,
+            "learner_id": job.learner_id,
+            "reason": ending.reason,
+            "prompt_tokens": ending.prompt_tokens,
+            "completion_tokens": ending.completion_tokens,
+            "events": EVENTS.dump_json(ending.events).decode() if ending.events else None,
+            "started_at": ending.started_at,
+            "ended_at": now,
+        },
     )
     lines = [
         {
@@ -90,13 +90,13 @@ def record(
             "text": text,
         }
         for role, text in (
-            (Role.LEARNER, ending.learner_words),
+            (Role.LEARNER, ending.learner_words and _as_edited(session, job, ending.learner_words)),
             (Role.TUTOR, ending.tutor_words),
         )
         if text
     ]
     if lines:
-        session.exec(insert(Line).values(lines))
+        insert_rows(session, Line, *lines)
     if ending.document is None:
         return None
     return post(
@@ -110,3 +110,10 @@ def record(
         learner_id=job.learner_id,
         edits=ending.edits,
     )
+
+
+def _as_edited(session: Session, job: Job, words: str) -> str:
+    """What the learner's message says by now: it may have been edited during the turn."""
+    stored = session.exec(select(col(Inbound.message)).where(Inbound.id == job.inbound_id)).one()
+    content = InboundMessage.model_validate_json(stored).content if stored else None
+    return content.text if isinstance(content, Text) and content.text.strip() else words

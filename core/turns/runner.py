@@ -176,6 +176,7 @@ class Runner:
                 document=reply.document,
                 edits=pressed.origin if in_place and isinstance(pressed, Press) else None,
                 events=reply.events,
+                ended=reply.ended,
                 language=reply.language,
                 started_at=started,
             )
@@ -186,6 +187,10 @@ class Runner:
         await self._handle(job, turn_id, started, Reply(Document(markdown=text)))
 
     async def _finish(self, job: Job, turn_id: str, end: Callable[[Session], Ending]) -> None:
+        """End a turn. A stop that comes this late does not tear what follows the commit off it."""
+        await asyncio.shield(asyncio.ensure_future(self._conclude(job, turn_id, end)))
+
+    async def _conclude(self, job: Job, turn_id: str, end: Callable[[Session], Ending]) -> None:
         now = self.clock.now()
 
         def work(session: Session) -> tuple[Ending, Parcel | None] | None:
@@ -202,6 +207,10 @@ class Runner:
         log.info("turn ended: %s", ending.reason)
         self.delivery.hand(parcel)
         await self.journal.write(turn_id, job.learner_id, ending.events)
+        if ending.ended:
+            await self.journal.write(
+                ending.ended.turn_id, ending.ended.learner_id, ending.ended.events
+            )
 
     async def _apologise(self, job: Job, turn_id: str, started: datetime) -> None:
         words = words_for(job.language)

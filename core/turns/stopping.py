@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from zoneinfo import ZoneInfo
 
 from sqlmodel import Session
 
 from core.commands.declare import CommandSpec
-from core.commands.request import Answer, Command, Reply, Request
+from core.commands.request import Answer, Command, EndedTurn, Reply, Request
 from core.context import Text
 from core.document import Document
 from core.i18n import N_
@@ -15,6 +16,8 @@ from core.ids import new_id
 from core.loop.gates import StopReason
 from core.turns.finish import Ending, record, settle
 from core.turns.lanes import Job, Lanes
+from memory.journal import Event
+from memory.layers import Surface
 
 
 def stop(lanes: Lanes) -> Command:
@@ -38,12 +41,20 @@ def _record(session: Session, request: Request, job: Job | None) -> Reply:
     if job is None or not settle(session, job):
         return Reply(Document(markdown=words("I was just finished.")))
     content = job.message.content
+    asked = content.text if isinstance(content, Text) else None
+    at = request.now.astimezone(ZoneInfo(job.zone))
+    events = (Event(new_id(request.now), at, Surface.CHAT, f"asked: {asked}"),) if asked else ()
     ending = Ending(
         reason=StopReason.CANCELLED,
         document=None,  # the stop itself is the answer
         answers=job.message.message_id,
-        learner_words=content.text if isinstance(content, Text) else None,
+        learner_words=asked,
+        events=events,
         started_at=request.now,
     )
-    record(session, job, new_id(), ending, request.now)
-    return Reply(Document(markdown=words("Stopped. I remember what you asked.")))
+    turn_id = new_id()
+    record(session, job, turn_id, ending, request.now)
+    return Reply(
+        Document(markdown=words("Stopped. I remember what you asked.")),
+        ended=EndedTurn(turn_id, job.learner_id, events),
+    )
