@@ -273,21 +273,24 @@ def _insert(
     now: datetime,
 ) -> int | None:
     """Insert an event; None when it is there already. Without a learner it is wordless."""
-    return session.exec(
-        insert_new(session, Inbound, "channel", "account", "message_id")
-        .values(
-            channel=message.target.channel,
-            account=message.target.account,
-            message_id=message.message_id,
-            sender=message.sender.account,
-            conversation_id=conversation_id,
-            learner_id=learner_id,
-            message=message.model_dump_json(exclude_defaults=True) if learner_id else None,
-            state=InboundState.QUEUED if learner_id else InboundState.REFUSED,
-            received_at=now,
-        )
-        .returning(col(Inbound.id))
-    ).scalar_one_or_none()
+    row = {
+        "channel": message.target.channel,
+        "account": message.target.account,
+        "message_id": message.message_id,
+        "sender": message.sender.account,
+        "conversation_id": conversation_id,
+        "learner_id": learner_id,
+        "message": _stored(message) if learner_id else None,
+        "state": InboundState.QUEUED if learner_id else InboundState.REFUSED,
+        "received_at": now,
+    }
+    written = insert_new(session, Inbound, row, "channel", "account", "message_id")
+    return written[0] if written else None
+
+
+def _stored(message: InboundMessage) -> str:
+    # Defaults are written out: the kind of a content is one, and it cannot be read back without.
+    return message.model_dump_json(exclude_none=True)
 
 
 def _conversation(session: Session, message: InboundMessage, now: datetime) -> tuple[str, bool]:
@@ -334,7 +337,7 @@ def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:
     if not isinstance(before.content, Text) or not isinstance(message.content, Text):
         return []  # a command or a button is not rewritten by an edit
     if row.state == InboundState.QUEUED:
-        row.message = message.model_dump_json(exclude_defaults=True)
+        row.message = _stored(message)
         return [EditedJob(row.id or 0, row.conversation_id or "", message)]
     session.exec(
         update(Line)
