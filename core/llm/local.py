@@ -221,9 +221,10 @@ class _Call:
         return self._stopped.is_set()
 
     def _put(self, piece: dict[str, Any] | ModelError | None) -> None:
-        # The loop is gone when the process ends in the middle of an answer.
-        with contextlib.suppress(RuntimeError):
+        try:
             self._loop.call_soon_threadsafe(self.pieces.put_nowait, piece)
+        except RuntimeError:  # the loop is closed: the process ends, and waits for this thread
+            self._stopped.set()
 
 
 def _load(file: Path | None) -> Any:
@@ -263,9 +264,10 @@ def _load(file: Path | None) -> Any:
 def _settle(future: Future[Any], work: Callable[[], Any]) -> None:
     try:
         future.set_result(work())
-    except LocalModelError as error:
+    except Exception as error:  # noqa: BLE001 - handed to whoever waits, whatever it was
         future.set_exception(error)
 
 
 def _thread(name: str, work: Callable[[], None]) -> None:
-    threading.Thread(target=work, name=name, daemon=True).start()
+    # No daemon: the interpreter must not end under a thread that is inside the library.
+    threading.Thread(target=work, name=name).start()

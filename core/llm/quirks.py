@@ -50,9 +50,7 @@ def quirks_for(name: str) -> Quirks:
 
 
 _WINDOW: Final = re.compile(
-    r"(?:maximum context length|context (?:length|size|window))(?: is| of)?\D{0,20}?(\d{4,8})"
-    r"|\((\d{4,8}) tokens\), try increasing it",
-    re.IGNORECASE,
+    r"(?:maximum context length|context (?:length|size|window))\D{0,20}?(\d{4,8})", re.IGNORECASE
 )
 _EXCEEDED: Final = re.compile(
     r"context_length_exceeded|exceed_context_size|maximum context length|context (?:size|window)"
@@ -74,7 +72,7 @@ def exceeded(text: str) -> bool:
 def window_in(text: str) -> int | None:
     """Return the window that such an error names, if it does."""
     found = _WINDOW.search(text)
-    return int(found[1] or found[2]) if found else None
+    return int(found[1]) if found else None
 
 
 def lesson(quirks: Quirks, parameter: str | None, message: str) -> Quirks | None:
