@@ -73,11 +73,7 @@ def add(session: Session, learner_id: str, text: CardText, day: date, now: datet
         due_day=day + timedelta(days=1),
         created_at=now,
     )
-    added = session.exec(
-        insert_new(session, Card, "learner_id", "normal")
-        .values(**card.model_dump())
-        .returning(col(Card.id))
-    ).scalar_one_or_none()
+    added = insert_new(session, Card, card.model_dump(), "learner_id", "normal")
     return card if added else None
 
 

@@ -88,19 +88,15 @@ def _nudge(
     if isinstance(outcome, NotYet):
         log.debug("no nudge: %s", outcome.reason)
         return False
-    claimed = session.exec(
-        insert_new(session, Nudge, "learner_id", "slot", "local_date")
-        .values(
-            learner_id=learner_id,
-            slot=outcome.slot,
-            local_date=outcome.day,
-            kind=outcome.kind,
-            planned_at=as_of,
-            created_at=now,
-        )
-        .returning(col(Nudge.local_date))
-    ).first()
-    if claimed is None:
+    row = {
+        "learner_id": learner_id,
+        "slot": outcome.slot,
+        "local_date": outcome.day,
+        "kind": outcome.kind,
+        "planned_at": as_of,
+        "created_at": now,
+    }
+    if insert_new(session, Nudge, row, "learner_id", "slot", "local_date") is None:
         return False
     words = words_for(learner.language or language_from(learner.home_language, language))
     target = ReplyTarget.model_validate_json(learner.home or "")

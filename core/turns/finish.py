@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pydantic import TypeAdapter
-from sqlmodel import Session, col, insert, select, update
+from sqlmodel import Session, col, select
 
 from core.commands.request import EndedTurn
 from core.context import InboundMessage, Role, Text
 from core.document import Document
+from core.store.session import insert_rows, update_where
 from core.store.tables import Inbound, InboundState, Line, Turn
 from core.turns.lanes import Job
 from core.turns.outbox import Parcel, post

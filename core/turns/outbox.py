@@ -15,13 +15,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlmodel import Session, col, insert, select, update
+from sqlmodel import Session, col, select
 
 from core.context import ReplyTarget
 from core.document import Button, Document
 from core.i18n import words_for
 from core.ids import new_id
-from core.store.session import insert_new
+from core.store.session import insert_new, insert_rows, update_where
 from core.store.tables import Delivered, Outgoing, OutgoingState
 
 
@@ -60,29 +60,25 @@ def post(
     parcel = Parcel(
         new_id(), key, target, document, edits, 0, 0, language, conversation_id, learner_id
     )
-    written = session.exec(
-        insert_new(session, Outgoing, "key")
-        .values(
-            id=parcel.id,
-            key=key,
-            channel=target.channel,
-            account=target.account,
-            chat=target.chat,
-            target=target.model_dump_json(exclude_defaults=True),
-            document=document.model_dump_json(exclude_defaults=True),
-            conversation_id=conversation_id,
-            learner_id=learner_id,
-            language=language,
-            edits=edits,
-            state=OutgoingState.PENDING,
-            part=0,
-            attempts=0,
-            not_before=now,
-            created_at=now,
-        )
-        .returning(col(Outgoing.id))
-    ).scalar_one_or_none()
-    return parcel if written else None
+    row = {
+        "id": parcel.id,
+        "key": key,
+        "channel": target.channel,
+        "account": target.account,
+        "chat": target.chat,
+        "target": target.model_dump_json(exclude_defaults=True),
+        "document": document.model_dump_json(exclude_defaults=True),
+        "conversation_id": conversation_id,
+        "learner_id": learner_id,
+        "language": language,
+        "edits": edits,
+        "state": OutgoingState.PENDING,
+        "part": 0,
+        "attempts": 0,
+        "not_before": now,
+        "created_at": now,
+    }
+    return parcel if insert_new(session, Outgoing, row, "key") else None
 
 
 def open_parcel(row: Outgoing) -> Parcel:
@@ -126,16 +122,18 @@ def receipt(
     session: Session, parcel: Parcel, chat: str, message_id: str, now: datetime, *, last: bool
 ) -> None:
     """Record one delivered part; ``parcel`` then stands at the next one."""
-    session.exec(
-        insert(Delivered).values(
-            outgoing_id=parcel.id,
-            part=parcel.part,
-            channel=parcel.target.channel,
-            account=parcel.target.account,
-            chat=chat,
-            message_id=message_id,
-            at=now,
-        )
+    insert_rows(
+        session,
+        Delivered,
+        {
+            "outgoing_id": parcel.id,
+            "part": parcel.part,
+            "channel": parcel.target.channel,
+            "account": parcel.target.account,
+            "chat": chat,
+            "message_id": message_id,
+            "at": now,
+        },
     )
     after = OutgoingState.SENT if last else OutgoingState.PENDING
     _move(session, parcel, OutgoingState.SENDING, after, part=parcel.part + 1)
@@ -221,14 +219,5 @@ def recover(
 def _move(
     session: Session, parcel: Parcel, before: OutgoingState, after: OutgoingState, **values: object
 ) -> bool:
-    result = session.exec(
-        update(Outgoing)
-        .where(
-            col(Outgoing.id) == parcel.id,
-            col(Outgoing.state) == before,
-            col(Outgoing.part) == parcel.part,
-        )
-        .values(state=after, **values)
-        .execution_options(synchronize_session=False)
-    )
-    return bool(result.rowcount == 1)
+    equal = {"id": parcel.id, "state": before, "part": parcel.part}
+    return update_where(session, Outgoing, equal, {"state": after, **values}) == 1

@@ -30,8 +30,6 @@ def resolve(personas: PersonaLibrary, persona_id: str | None) -> Persona:
 
 def choose(session: Session, learner_id: str, conversation_id: str, persona_id: str) -> None:
     """Remember a choice; the last one counts."""
-    insert = insert_new(session, PersonaChoice, "learner_id", "conversation_id").values(
-        learner_id=learner_id, conversation_id=conversation_id, persona_id=persona_id
-    )
-    session.exec(insert)
+    key = {"learner_id": learner_id, "conversation_id": conversation_id}
+    insert_new(session, PersonaChoice, {**key, "persona_id": persona_id}, *key)
     session.get_one(PersonaChoice, (learner_id, conversation_id)).persona_id = persona_id
