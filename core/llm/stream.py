@@ -47,8 +47,10 @@ class Answer:
 
         limits = Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
         try:
+            # ``extra_body`` replaces what the library makes of its own arguments and goes out as it
+            # is: converting a long history by its type hints costs more than the rest of the call.
             stream: AsyncStream[ChatCompletionChunk] = await client.chat.completions.create(
-                **body, stream=True, timeout=limits
+                model=body["model"], messages=(), stream=True, extra_body=body, timeout=limits
             )
         except openai.APIError as error:
             raise translated(error, began=False) from error
