@@ -15,14 +15,13 @@ from wcwidth import wcswidth
 from bots.rendering.clean import is_blank, printable
 from bots.rendering.compose import Style, compose
 from bots.rendering.styled import Kind, Span, Styled
-from bots.terminal.wrap import wrapped
+from bots.terminal.wrap import TAB, wrapped
 from core.document import Document
 
 MIN_WIDTH = 20
 """Narrower terminals get lines of this many columns."""
 CODE_INDENT = "    "
 QUOTE_BAR = "│ "
-_TAB = "    "
 _NO_CHARACTER = "\ufffe"  # never left in a text by bots/rendering/clean
 _HANG = re.compile(r" *(?:[•◦] (?:[☐☑] )?|\d+\. )*")
 _COLOURS = {
@@ -63,7 +62,7 @@ class _Line:
 
     def shown(self, styled: Styled) -> str:
         """Return the line as it is read."""
-        return (self.prefix + styled.text[self.start : self.end].replace("\t", _TAB)).rstrip()
+        return (self.prefix + styled.text[self.start : self.end].replace("\t", TAB)).rstrip()
 
 
 def _lines(styled: Styled, width: int) -> Iterator[_Line]:
@@ -141,7 +140,7 @@ def _coloured(styled: Styled, lines: list[_Line]) -> str:
                 text.stylize(style, first + shift, last + shift)
         with console.capture() as captured:
             console.print(text, soft_wrap=True, highlight=False, emoji=False, end="")
-        result.append(captured.get().replace(_NO_CHARACTER, _TAB))
+        result.append(captured.get().replace(_NO_CHARACTER, TAB))
     return "\n".join(result)
 
 

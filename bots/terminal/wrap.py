@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from wcwidth import iter_graphemes, wcswidth
 
+TAB = "    "
+"""How a tab is shown."""
 _NOT_FIRST = frozenset("，。、；：？！）》」』”’…,.;:?!)]}")
 _NOT_LAST = frozenset("（《「『“‘([{")
 
@@ -14,14 +16,14 @@ def wrapped(text: str, width: int) -> list[tuple[int, int]]:
     Breaks fall at spaces and beside Chinese characters, not before a closing or after an opening
     mark; a longer word is cut between characters. The spaces at a break are in no range.
     """
-    if text.isascii() and len(text) <= width:
+    if text.isascii() and text.isprintable() and len(text) <= width:
         return [(0, len(text))]
     lines: list[tuple[int, int]] = []
     start = at = column = 0  # of the line under way
     last_break = column_at_break = 0
     before = ""
     for character in iter_graphemes(text):
-        size = max(wcswidth(character), 0)
+        size = len(TAB) if character == "\t" else max(wcswidth(character), 0)
         if at > start and _may_break(before, character):
             last_break, column_at_break = at, column
         if column + size > width and not character.isspace() and at > start:

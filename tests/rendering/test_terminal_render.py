@@ -10,7 +10,7 @@ from wcwidth import wcswidth
 
 from bots.rendering.compose import Style, compose
 from bots.terminal.render import render
-from bots.terminal.wrap import wrapped
+from bots.terminal.wrap import TAB, wrapped
 from core.document import Button, Document
 from tests.rendering.sources import ANY_TEXT, PATHOLOGICAL, SOURCES
 
@@ -59,7 +59,7 @@ def test_wrapped_lines_fit_and_hold_everything(text: str, width: int) -> None:
     lines = wrapped(text, width)
     assert squeezed("".join(text[a:b] for a, b in lines)) == squeezed(text)
     for start, end in lines:
-        line = text[start:end]
+        line = text[start:end].replace("\t", TAB)
         assert wcswidth(line) <= max(width, 2)
 
 
