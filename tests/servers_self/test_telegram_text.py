@@ -202,6 +202,18 @@ def test_what_aiogram_writes_in_either_markup_is_read_back(
         ),
         (
             "aba",
+            [("blockquote", 0, 3), ("expandable_blockquote", 1, 1)],
+            "can't parse entities: expandable_blockquote at UTF-16 offset 1 can't share "
+            "characters with blockquote at UTF-16 offset 0",
+        ),
+        (
+            "aba",
+            [("pre", 0, 3), ("code", 1, 1)],
+            "can't parse entities: code at UTF-16 offset 1 can't share characters with pre "
+            "at UTF-16 offset 0",
+        ),
+        (
+            "aba",
             [("bold", 0, 2), ("italic", 1, 2)],
             "can't parse entities: italic at UTF-16 offset 1 can't share characters with bold "
             "at UTF-16 offset 0",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 
 import aiohttp
 
@@ -130,6 +132,38 @@ async def test_malformed_updates_travel_as_they_are(telegram: TelegramServer, ap
     updates = await api.result("getUpdates")
     assert updates[0]["message"] == {"nonsense": True}
     assert [update["update_id"] for update in updates[1:]] == [5000, 5001]
+
+
+_CALLER = """
+import sys, urllib.request
+urllib.request.urlopen(sys.argv[1], data=sys.argv[2].encode()).read()
+"""
+
+
+async def test_a_killed_process_has_sent_and_its_long_poll_holds_nothing_back(
+    telegram: TelegramServer, api: BotApi
+) -> None:
+    ada = telegram.user(7, started=True)
+    address = f"{telegram.url}/bot{telegram.token}"
+
+    def process(method: str, parameters: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-c", _CALLER, f"{address}/{method}", parameters],
+            stderr=subprocess.DEVNULL,
+        )
+
+    gate = telegram.hold("sendMessage")
+    with process("sendMessage", "chat_id=7&text=once") as sender:
+        await gate.wait_reached()
+        sender.kill()
+    gate.release()
+    assert [message.text for message in ada.private.messages] == ["once"]
+    with process("getUpdates", "timeout=50") as reader:
+        await telegram.wait_polling()
+        reader.kill()
+    # What the dead poll takes away is not confirmed, so the next reader gets it as well.
+    ada.say("hello?")
+    assert await texts(api, timeout=50) == ["hello?"]
 
 
 async def test_stopping_the_server_ends_a_long_poll(session: aiohttp.ClientSession) -> None:

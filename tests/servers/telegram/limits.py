@@ -1,7 +1,8 @@
 """The Bot API's limits, and flood control.
 
 Numbers are those of the Bot API reference and its FAQ ("My bot is hitting limits"). Where the
-platform keeps silent about a rate, the stricter reading is taken.
+platform keeps silent about a rate, the stricter reading is taken. Only messages count against the
+rates; edits, drafts and chat actions do not.
 """
 
 from __future__ import annotations
