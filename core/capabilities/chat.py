@@ -15,7 +15,7 @@ from typing import Final
 from core.context import HistoryLine, Quote, Role, UnifiedContext
 from core.llm.port import ChatMessage, ChatModel
 from core.loop.gates import Budget, Outcome
-from core.loop.history import estimate, fitted
+from core.loop.history import fitted
 from core.loop.loop import Emit, run_loop
 from core.tools.current_time import describe
 from core.tools.registry import Tool, ToolContext
@@ -157,6 +157,6 @@ def _language(context: UnifiedContext) -> str:
 
 
 def _small_tokens(text: str) -> int:
-    """Tokens of a small model, whose vocabulary knows little beside English: two for the rest."""
+    """Tokens of one message to a small model: its vocabulary knows little beside English."""
     plain = len(text.encode("ascii", "ignore"))
-    return estimate(text) + (len(text) - plain)
+    return 6 + plain // 3 + 2 * (len(text) - plain)
