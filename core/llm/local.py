@@ -166,7 +166,7 @@ class LocalModel:
         waiting, self._server = self._server, None
         if waiting is None:
             return
-        with contextlib.suppress(LocalModelError):
+        with contextlib.suppress(ModelError):
             server = await asyncio.wrap_future(waiting)
             # The last reference goes in a thread: it waits for the library's own threads.
             release = [server]
@@ -264,8 +264,11 @@ def _load(file: Path | None) -> Any:
 def _settle(future: Future[Any], work: Callable[[], Any]) -> None:
     try:
         future.set_result(work())
-    except Exception as error:  # noqa: BLE001 - handed to whoever waits, whatever it was
+    except ModelError as error:
         future.set_exception(error)
+    except Exception as error:  # whoever waits must hear of it, whatever it was
+        log.exception("the local model could not be loaded")
+        future.set_exception(ModelError(ModelErrorKind.NOT_LOADED, repr(error)))
 
 
 def _thread(name: str, work: Callable[[], None]) -> None:
