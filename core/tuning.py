@@ -19,46 +19,13 @@ from typing import Final
 from core.context import AccountId
 from core.environment import SettingsError
 from core.i18n import Words, words_for
+from core.loop.gates import Budget, reserve
 from core.settings import account_id
 
 TUNING_FILE: Final = Path("partners.toml")
 """Default place, relative to the working directory."""
 
-_RESERVE_SHARE: Final = 4
-"""The reserve is at most this part of the gate: a quarter."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapabilityTuning:
-    """How one capability uses the model. Tokens are the provider's."""
-
-    temperature: float = 0.2
-    max_rounds: int = 8
-    """Calls of the model in a turn, the closing answer not counted."""
-    exploring_max_tokens: int = 1600
-    """A step that thinks or calls a tool, in the labelled protocol."""
-    responding_max_tokens: int = 8000
-    """A round that may be the answer."""
-    answer_now_max_tokens: int = 8000
-    """The closing answer when a gate is reached."""
-    deadline_seconds: float = 120
-    """Wall clock of a turn, closing answer included."""
-    context_tokens: int = 110_000
-    """The gate: no prompt grows beyond it."""
-    reserve_tokens: int = 18_000
-    """Part of the gate kept for the closing answer; at most a quarter of it."""
-
-    def within(self, window: int) -> CapabilityTuning:
-        """Return this for a model whose context window is ``window`` tokens.
-
-        The gate is the smaller of the two, and the reserve at most a quarter of the gate.
-        """
-        gate = min(self.context_tokens, window)
-        reserve = min(self.reserve_tokens, gate // _RESERVE_SHARE)
-        return replace(self, context_tokens=gate, reserve_tokens=reserve)
-
-
-DEFAULTS: Final[Mapping[str, CapabilityTuning]] = MappingProxyType({"chat": CapabilityTuning()})
+DEFAULTS: Final[Mapping[str, Budget]] = MappingProxyType({"chat": Budget()})
 """The capabilities there are, with their built-in tuning."""
 
 
@@ -76,7 +43,6 @@ _NUMBERS: Final = MappingProxyType(
     {
         "temperature": _Number("temperature", 0, 2, whole=False),
         "max_rounds": _Number("max_rounds", 1, 100),
-        "exploring.max_tokens": _Number("exploring_max_tokens", 16, 1_000_000),
         "responding.max_tokens": _Number("responding_max_tokens", 16, 1_000_000),
         "answer_now.max_tokens": _Number("answer_now_max_tokens", 16, 1_000_000),
         "deadline_seconds": _Number("deadline_seconds", 1, 86_400, whole=False),
@@ -90,7 +56,7 @@ _OTHER_SHAPES: Final = MappingProxyType(
         "max_tokens": "responding.max_tokens",
         **{
             shape: f"{step}.max_tokens"
-            for step in ("exploring", "responding", "answer_now")
+            for step in ("responding", "answer_now")
             for shape in (step, f"{step}_max_tokens")
         },
     }
@@ -102,7 +68,7 @@ _OTHER_SHAPES: Final = MappingProxyType(
 class Tuning:
     """What ``partners.toml`` says, complete."""
 
-    capabilities: Mapping[str, CapabilityTuning] = field(default_factory=lambda: DEFAULTS)
+    capabilities: Mapping[str, Budget] = field(default_factory=lambda: DEFAULTS)
     allow: tuple[AccountId, ...] = ()
     """Accounts of ``[access] allow``."""
     channels: Mapping[str, Mapping[str, object]] = field(
@@ -111,7 +77,7 @@ class Tuning:
     warnings: tuple[str, ...] = ()
     """One sentence for each key that is unknown or whose value is of no use."""
 
-    def capability(self, name: str) -> CapabilityTuning:
+    def capability(self, name: str) -> Budget:
         """Return the tuning of a capability; KeyError for one that does not exist."""
         return self.capabilities[name]
 
@@ -210,9 +176,7 @@ class _Reader:
         self.no_table(key, found)
         return {}
 
-    def capability(
-        self, prefix: str, table: Mapping[str, object], default: CapabilityTuning
-    ) -> CapabilityTuning:
+    def capability(self, prefix: str, table: Mapping[str, object], default: Budget) -> Budget:
         values: dict[str, float] = {}
         for key, value in _flat(table):
             number = _NUMBERS.get(_OTHER_SHAPES.get(key, key))
@@ -237,7 +201,8 @@ class _Reader:
             else:
                 values[number.name] = usable
         wanted = replace(default, **values)  # type: ignore[arg-type]  # fields by checked name
-        usable_tuning = wanted.within(wanted.context_tokens)
+        most = reserve(wanted, wanted.context_tokens)
+        usable_tuning = replace(wanted, reserve_tokens=most)
         if "reserve_tokens" in values and usable_tuning != wanted:
             self.warnings.append(
                 self.words(

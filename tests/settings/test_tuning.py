@@ -4,12 +4,11 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.i18n import words_for
+from core.loop.gates import Budget
 from core.settings import SettingsError
-from core.tuning import DEFAULTS, CapabilityTuning, Tuning, load_tuning
+from core.tuning import DEFAULTS, Tuning, load_tuning
 
 DEFAULT = DEFAULTS["chat"]
 
@@ -26,23 +25,23 @@ def chat(lines: str) -> Tuning:
 def test_a_missing_or_empty_file_gives_the_defaults() -> None:
     assert load_tuning() == Tuning()
     assert load("") == Tuning()
-    assert load_tuning().capability("chat") == CapabilityTuning()
+    assert load_tuning().capability("chat") == Budget()
     assert load_tuning().channel("post") == {}
 
 
 def test_what_is_written_is_merged_over_the_defaults() -> None:
-    tuning = chat("temperature = 1\nexploring.max_tokens = 900\ncontext_tokens = 100_000\n")
+    tuning = chat("temperature = 1\nresponding.max_tokens = 900\ncontext_tokens = 100_000\n")
     assert tuning.warnings == ()
     assert tuning.capability("chat") == replace(
-        DEFAULT, temperature=1, exploring_max_tokens=900, context_tokens=100_000
+        DEFAULT, temperature=1, responding_max_tokens=900, context_tokens=100_000
     )
 
 
 @pytest.mark.parametrize(
     ("line", "field", "value"),
     [
-        ("exploring = 900", "exploring_max_tokens", 900),
-        ("exploring_max_tokens = 900", "exploring_max_tokens", 900),
+        ("responding = 900", "responding_max_tokens", 900),
+        ("responding_max_tokens = 900", "responding_max_tokens", 900),
         ("max_tokens = 900", "responding_max_tokens", 900),
         ("answer_now = { max_tokens = 900 }", "answer_now_max_tokens", 900),
         ('temperature = "0.7"', "temperature", 0.7),
@@ -72,8 +71,8 @@ def test_another_shape_of_a_value_is_taken_as_what_it_means(
         ("max_rounds = 2.5", "max_rounds"),
         ("max_rounds = inf", "max_rounds"),
         ("max_rounds = 1979-05-27", "max_rounds"),
-        ("exploring.max_tokens = 3", "exploring.max_tokens"),
-        ("exploring = 3", "exploring"),
+        ("responding.max_tokens = 3", "responding.max_tokens"),
+        ("responding = 3", "responding"),
         ("responding.max_tokens = -1", "responding.max_tokens"),
         ('answer_now.max_tokens = ""', "answer_now.max_tokens"),
         ("deadline_seconds = 0", "deadline_seconds"),
@@ -103,7 +102,7 @@ def test_a_bad_value_spoils_none_of_its_neighbours() -> None:
         ("[capability.chat]", "nobody knows capability, it is ignored. Did you mean capabilities?"),
         ("[capabilities.caht]", "it is ignored. Did you mean capabilities.chat?"),
         ("[capabilities.chat]\ntemprature = 1", "Did you mean capabilities.chat.temperature?"),
-        ("[capabilities.chat]\nexploring.tokens = 1", "nobody knows capabilities.chat.exploring."),
+        ("[capabilities.chat]\nresponding.words = 1", "knows capabilities.chat.responding."),
         ("[access]\nalow = []", "Did you mean access.allow?"),
         ("zzz = 1", "nobody knows zzz, it is ignored. Remove it, or compare"),
         ("capabilities = 3", "capabilities is “3”, which is ignored; it has to be a table"),
@@ -201,18 +200,8 @@ def test_a_small_gate_cuts_the_built_in_reserve_silently() -> None:
     assert (tuning.capability("chat").reserve_tokens, tuning.warnings) == (5_000, ())
 
 
-@given(st.integers(1_000, 10_000_000), st.integers(0, 2_500_000), st.integers(1, 10_000_000))
-def test_the_gate_fits_the_window_and_the_reserve_a_quarter_of_it(
-    context: int, reserve: int, window: int
-) -> None:
-    tuned = CapabilityTuning(context_tokens=context, reserve_tokens=reserve).within(window)
-    assert tuned.context_tokens == min(context, window)
-    assert tuned.reserve_tokens == min(reserve, tuned.context_tokens // 4)
-    assert tuned.within(window) == tuned
-
-
 def test_every_number_can_be_set() -> None:
     example = (Path(__file__).parents[2] / "partners.toml.example").read_text("utf-8")
     lines = [line.split("=")[0].strip() for line in example.splitlines() if line[:1].isalpha()]
     keys = {line.replace(".", "_") for line in lines}
-    assert keys == {field.name for field in fields(CapabilityTuning)} | {"allow"}
+    assert keys == {field.name for field in fields(Budget)} | {"allow"}
