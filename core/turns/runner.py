@@ -26,7 +26,7 @@ from core.i18n import words_for
 from core.ids import new_id
 from core.logs import log_context, reference
 from core.store.session import Store
-from core.store.tables import Inbound, Line, Outgoing
+from core.store.tables import Delivered, Inbound, Line, Outgoing
 from core.turns.chat import ChatTurn
 from core.turns.delivery import Delivery
 from core.turns.finish import Ending, record, settle
@@ -169,12 +169,11 @@ class Runner:
 
         def end(session: Session) -> Ending:
             reply = answer if isinstance(answer, Reply) else answer(session)
-            pressed = job.message.content
-            in_place = reply.in_place and can_edit and isinstance(pressed, Press)
+            replaced = _said_to(session, job) if can_edit and reply.in_place else None
             return Ending(
                 reason=COMMAND,
                 document=reply.document,
-                edits=pressed.origin if in_place and isinstance(pressed, Press) else None,
+                edits=replaced,
                 events=reply.events,
                 ended=reply.ended,
                 language=reply.language,
@@ -245,6 +244,30 @@ class Runner:
                 nearest=nearest,
             )
         return words("I don't know /{name}. /help shows what I can do.", name=plain(name))
+
+
+def _said_to(session: Session, job: Job) -> str | None:
+    """The message whose button was pressed, if it was said to the presser.
+
+    In a group everybody can press; what was said to another stays as it is.
+    """
+    message = job.message
+    if not isinstance(message.content, Press):
+        return None
+    origin = message.content.origin
+    if message.chat_kind is ChatKind.PRIVATE:
+        return origin
+    addressee = session.exec(
+        select(col(Outgoing.learner_id))
+        .join(Delivered, col(Delivered.outgoing_id) == col(Outgoing.id))
+        .where(
+            Delivered.channel == message.target.channel,
+            Delivered.account == message.target.account,
+            Delivered.chat == message.target.chat,
+            Delivered.message_id == origin,
+        )
+    ).first()
+    return origin if addressee == job.learner_id else None
 
 
 def _privately(job: Job) -> str:
