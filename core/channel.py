@@ -83,6 +83,14 @@ Intake = Callable[[Sequence[InboundMessage]], Awaitable[None]]
 it raises only when nothing of the batch was committed."""
 
 
+Leaving = Callable[[], Awaitable[None]]
+"""Awaited when a part may leave, right before it does; an exception keeps it here."""
+
+
+async def at_once() -> None:
+    """Nothing is to be done before a part leaves."""
+
+
 class Channel(Protocol):
     """A door. ``start`` to ``stop`` is its life; everything between may be called concurrently."""
 
@@ -105,10 +113,19 @@ class Channel(Protocol):
     def render(self, document: Document) -> Sequence[Part]:
         """Split a document into parts within the platform's limits. Pure; at least one part."""
 
-    async def send(self, target: ReplyTarget, part: Part, *, key: str, reply: bool) -> Sent:
+    async def send(
+        self,
+        target: ReplyTarget,
+        part: Part,
+        *,
+        key: str,
+        reply: bool,
+        leaving: Leaving = at_once,
+    ) -> Sent:
         """Send one part. ``key`` is the idempotency key; ``reply`` quotes ``target.reply_to``.
 
-        Raises a SendError.
+        Every wait (flood control) comes before ``leaving`` is awaited, once; from then on the
+        outcome may be unknown. Raises a SendError, or what ``leaving`` raised.
         """
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:

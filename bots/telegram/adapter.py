@@ -23,7 +23,16 @@ from bots.telegram.receive import CHANNEL, Me
 from bots.telegram.render import TelegramPart, render
 from bots.telegram.settings import API_BASE
 from bots.telegram.transport import REQUEST_SECONDS, Transport
-from core.channel import Capabilities, ChannelStartError, Intake, NotSent, Part, Sent
+from core.channel import (
+    Capabilities,
+    ChannelStartError,
+    Intake,
+    Leaving,
+    NotSent,
+    Part,
+    Sent,
+    at_once,
+)
 from core.clock import Clock, SystemClock
 from core.commands.declare import Menu
 from core.context import ReplyTarget
@@ -119,9 +128,17 @@ class TelegramChannel:
         """Split a document into messages within the platform's limits."""
         return [Part(payload=part) for part in render(document)]
 
-    async def send(self, target: ReplyTarget, part: Part, *, key: str, reply: bool) -> Sent:
+    async def send(
+        self,
+        target: ReplyTarget,
+        part: Part,
+        *,
+        key: str,
+        reply: bool,
+        leaving: Leaving = at_once,
+    ) -> Sent:
         """Send one part; the platform knows no idempotency key. Raises a SendError."""
-        return await self._open().send(target, _payload(part), reply=reply)
+        return await self._open().send(target, _payload(part), reply=reply, leaving=leaving)
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
         """Replace a sent message. Raises a SendError."""

@@ -33,7 +33,7 @@ from bots.limiter import Limiter
 from bots.telegram.failures import is_entity_trouble, is_unchanged, reason_of, send_error
 from bots.telegram.receive import GENERAL
 from bots.telegram.render import TelegramPart, plain_part
-from core.channel import NotSent, Rejected, Sent
+from core.channel import Leaving, NotSent, Rejected, Sent, at_once
 from core.context import ReplyTarget
 
 log = logging.getLogger(__name__)
@@ -74,26 +74,31 @@ class Transport:
         except TimeoutError:
             log.warning("calls under way did not end in time; their outcome is unknown")
 
-    async def send(self, target: ReplyTarget, part: TelegramPart, *, reply: bool) -> Sent:
+    async def send(
+        self, target: ReplyTarget, part: TelegramPart, *, reply: bool, leaving: Leaving = at_once
+    ) -> Sent:
         """Send one part to the target's chat and thread. Raises a SendError.
 
-        Formatting that is refused is left out and the text sent again; a group that became a
-        supergroup gets the part at its new address, which the receipt tells (F033).
+        ``leaving`` is awaited after the limiter and before the first call. Formatting that is
+        refused is left out and the text sent again; a group that became a supergroup gets the
+        part at its new address, which the receipt tells (F033).
         """
         try:
-            return await self._send(target, part, reply=reply)
+            return await self._send(target, part, reply, leaving)
         except TelegramMigrateToChat as moved:
             there = target.model_copy(update={"chat": str(moved.migrate_to_chat_id)})
             log.info("a group became a supergroup: its chat id has changed")
             try:
                 # Message ids begin anew there: a reply would quote a stranger's words.
-                return await self._send(there, part, reply=False)
+                return await self._send(there, part, False, at_once)
             except AiogramError as error:
                 raise send_error(error) from error
         except AiogramError as error:
             raise send_error(error) from error
 
-    async def _send(self, target: ReplyTarget, part: TelegramPart, *, reply: bool) -> Sent:
+    async def _send(
+        self, target: ReplyTarget, part: TelegramPart, reply: bool, leaving: Leaving
+    ) -> Sent:
         def method(part: TelegramPart) -> SendMessage:
             return SendMessage(
                 chat_id=int(target.chat),
@@ -105,7 +110,7 @@ class Transport:
                 link_preview_options=_NO_PREVIEW,
             )
 
-        message = await self._formatted_or_plain(target, part, method)
+        message = await self._formatted_or_plain(target, part, method, leaving)
         return Sent(message_id=str(message.message_id), chat=str(message.chat.id))
 
     async def edit(self, target: ReplyTarget, message_id: str, part: TelegramPart) -> None:
@@ -137,16 +142,19 @@ class Transport:
         target: ReplyTarget,
         part: TelegramPart,
         method: Callable[[TelegramPart], TelegramMethod[T]],
+        leaving: Leaving = at_once,
     ) -> T:
         try:
-            return await self._call(target, method(part))
+            return await self._call(target, method(part), leaving)
         except TelegramBadRequest as error:
             if not is_entity_trouble(error):
                 raise
             log.warning("formatting refused, sending plain text: %s", reason_of(error))
             return await self._call(target, method(plain_part(part)))
 
-    async def _call(self, target: ReplyTarget, method: TelegramMethod[T]) -> T:
+    async def _call(
+        self, target: ReplyTarget, method: TelegramMethod[T], leaving: Leaving = at_once
+    ) -> T:
         group = target.chat.startswith("-")  # chat ids of groups are negative, of people positive
         await self._limiter.wait(target.chat, group=group)
         if self._closing:
@@ -154,6 +162,7 @@ class Transport:
         self._under_way += 1
         self._quiet.clear()
         try:
+            await leaving()
             return await self._bot(method, request_timeout=REQUEST_SECONDS)
         except TelegramRetryAfter as error:
             self._limiter.pause(target.chat, float(error.retry_after), group=group)

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from bots.terminal.receive import CHANNEL, receive
 from bots.terminal.transport import Screen
-from core.channel import Capabilities, Intake, Part, Sent
+from core.channel import Capabilities, Intake, Leaving, Part, Sent, at_once
 from core.clock import Clock
 from core.commands.declare import Menu
 from core.context import ReplyTarget
@@ -60,10 +60,19 @@ class TerminalChannel:
         """A screen has no limits: one part."""
         return (Part(document),)
 
-    async def send(self, target: ReplyTarget, part: Part, *, key: str, reply: bool) -> Sent:
+    async def send(
+        self,
+        target: ReplyTarget,
+        part: Part,
+        *,
+        key: str,
+        reply: bool,
+        leaving: Leaving = at_once,
+    ) -> Sent:
         """Print a document; its buttons become numbers to type."""
         if not isinstance(part.payload, Document):
             raise TypeError("not a part of this channel")
+        await leaving()
         self._origin = new_id()
         self._offered = tuple(button for row in part.payload.buttons for button in row)
         self._screen.show(part.payload)

@@ -41,6 +41,10 @@ MOST_ATTEMPTS = 60
 """About an hour of retries; then the answer is given up, with a log line."""
 
 
+class _TakenElsewhere(Exception):
+    """The row is not ours to send any more."""
+
+
 class Delivery:
     """The sender of one process, for the channels it holds."""
 
@@ -148,6 +152,8 @@ class Delivery:
         except Exception:
             log.exception("sending %s failed in an unforeseen way", parcel.key)
             now = self._clock.now()
+            # Claimed or not: it would fail again, so it does not stay where it is looked for.
+            await self._store.write(partial(outbox.claim, parcel=parcel))
             await self._store.write(partial(outbox.lose, parcel=parcel, now=now))
 
     async def _deliver(self, channel: Channel, parcel: Parcel) -> None:
@@ -161,23 +167,33 @@ class Delivery:
         if parcel.edits and len(parts) > 1:
             parcel.edits = None  # too long for one message: say it anew
         while parcel.part < len(parts) and not self._closing.is_set():
-            if not await self._store.write(partial(outbox.claim, parcel=parcel)):
-                return
             if not await self._send(channel, parcel, parts):
                 return
 
+    async def _claim(self, parcel: Parcel) -> None:
+        """Mark a part as leaving: from here to its receipt a kill leaves its outcome unknown."""
+        if not await self._store.write(partial(outbox.claim, parcel=parcel)):
+            raise _TakenElsewhere
+
     async def _send(self, channel: Channel, parcel: Parcel, parts: Sequence[Part]) -> bool:
-        """Send the claimed part; True when the next one may follow (or this one again)."""
+        """Send a part; True when the next one may follow (or this one again)."""
         part = parts[parcel.part]
         last = parcel.part == len(parts) - 1
         try:
             if parcel.edits:
+                await self._claim(parcel)
                 await channel.edit(parcel.target, parcel.edits, part)
                 sent = Sent(parcel.edits, parcel.target.chat)
             else:
                 sent = await channel.send(
-                    parcel.target, part, key=f"{parcel.id}:{parcel.part}", reply=parcel.part == 0
+                    parcel.target,
+                    part,
+                    key=f"{parcel.id}:{parcel.part}",
+                    reply=parcel.part == 0,
+                    leaving=partial(self._claim, parcel),
                 )
+        except _TakenElsewhere:
+            return False
         except Throttled as error:
             log.info("flood control: %s waits %.1f s", parcel.key, error.retry_after)
             await self._put_back(parcel, error.retry_after, attempts=parcel.attempts)

@@ -166,8 +166,8 @@ def lose(session: Session, parcel: Parcel, now: datetime) -> Parcel | None:
 
     The learner gets one short notice with a way to see the answer again; a lost notice gets none.
     """
-    _move(session, parcel, OutgoingState.SENDING, OutgoingState.UNKNOWN)
-    if parcel.key.startswith("notice:"):
+    lost = _move(session, parcel, OutgoingState.SENDING, OutgoingState.UNKNOWN)
+    if not lost or parcel.key.startswith("notice:"):
         return None
     words = words_for(parcel.language)
     document = Document(
