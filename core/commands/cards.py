@@ -72,7 +72,7 @@ def learner_time(learner: Learner) -> LearnerTime:
 
 def question(words: Words, card: Card, done: int, left: int) -> tuple[str, Button]:
     """A card as it is asked: ``1/3`` and the question, with the button that shows the answer."""
-    text = f"{words('{n}/{total}', n=done + 1, total=done + left)}\n\n{card.front}"
+    text = f"{done + 1}/{done + left}\n\n{card.front}"
     return text, Button(label=words("Show answer"), action=f"reveal:{card.id}:{card.reps}:{done}")
 
 
@@ -249,7 +249,7 @@ def _show(session: Session, request: Request, card_id: str, nth: int, done: int)
     intervals = preview(deck.memory_of(card), max(today, card.last_day or today), seed=card.id)
     grades = tuple(
         Button(
-            label=f"{words(label)} · {words('{n} d', n=intervals[rating])}",
+            label=words("{grade} · {n} d", grade=words(label), n=intervals[rating]),
             action=f"rate:{card.id}:{nth}:{int(rating)}:{done}",
         )
         for rating, label in GRADES

@@ -194,6 +194,15 @@ def test_every_place_of_a_sentence_gets_its_value(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", TOOL.PACKAGES)
+def test_no_sentence_is_said_inside_an_f_string_where_extraction_misses_it(package: str) -> None:
+    for path in sorted((ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                said = [templates for _, templates, _ in _said(node) if templates]
+                assert not said, f"{path.relative_to(ROOT)}:{node.lineno}: {said}"
+
+
+@pytest.mark.parametrize("package", TOOL.PACKAGES)
 def test_words_are_always_called_words_so_that_extraction_finds_them(package: str) -> None:
     def gives_words(node: ast.AST | None) -> bool:
         return any(
