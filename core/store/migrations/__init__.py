@@ -10,6 +10,10 @@ HEAD = "0001"
 """Newest revision. Comparing with it spares a start the import of Alembic."""
 
 
+_LOCK = 7_224_531
+"""Ours among the advisory locks of a PostgreSQL database."""
+
+
 class DatabaseTooNewError(Exception):
     """The database was written by a newer version of the program."""
 
@@ -23,6 +27,9 @@ def upgrade(connection: Connection) -> None:
 
     Raises DatabaseTooNewError when its revision is not in our history.
     """
+    if connection.dialect.name == "postgresql":
+        # Two processes that start at once take turns; on SQLite the write lock sees to that.
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
     have = None
     if inspect(connection).has_table("alembic_version"):
         have = connection.scalar(text("SELECT version_num FROM alembic_version"))
