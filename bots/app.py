@@ -19,16 +19,15 @@ from filelock import FileLock, Timeout
 
 from bots.terminal.receive import account_of
 from core.access import AccessMode, AccessPolicy
-from core.channel import Channel, ChannelStartError
+from core.channel import Channel, ChannelStartError, ChannelUnreachable
 from core.clock import SystemClock
 from core.house import House, Parts
 from core.i18n import Words
 from core.llm.choose import ModelSettingsError, choose
 from core.llm.port import ChatModel
-from core.loop.gates import Budget
 from core.settings import Settings, SettingsError
 from core.store.session import Store
-from core.tuning import CapabilityTuning, Tuning
+from core.tuning import Tuning
 from core.turns.intake import Defaults
 from personas.persona import PersonaLibrary
 
@@ -41,6 +40,10 @@ log = logging.getLogger(__name__)
 
 SHUTDOWN_SECONDS = 4.0
 """Given to what is under way at SIGTERM; the whole stop stays under five seconds."""
+
+
+FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
+"""Seconds between tries to reach a channel; the wait doubles from one to the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +97,9 @@ def build_house(ground: Ground, model: ChatModel) -> House:
             defaults=Defaults(zone=settings.timezone, language=settings.language),
             personas=load_personas(settings),
             model=model,
-            budget=budget_of(ground.tuning.capability("chat")),
+            budget=ground.tuning.capability("chat"),
             memory=ground.memory,
         )
-    )
-
-
-def budget_of(tuning: CapabilityTuning) -> Budget:
-    """A capability's settings as the loop takes them."""
-    return Budget(
-        max_rounds=tuning.max_rounds,
-        deadline_seconds=tuning.deadline_seconds,
-        context_tokens=tuning.context_tokens,
-        reserve_tokens=tuning.reserve_tokens,
-        temperature=tuning.temperature,
-        responding_max_tokens=tuning.responding_max_tokens,
-        answer_now_max_tokens=tuning.answer_now_max_tokens,
     )
 
 
@@ -158,7 +148,8 @@ def only_one(data: Path, name: str, words: Words) -> Iterator[None]:
 async def serve(ground: Ground) -> None:
     """Run every configured channel until SIGTERM or SIGINT.
 
-    Raises SettingsError when no channel is configured or none can start.
+    A channel that cannot be reached is tried again until it can: a network that comes up later
+    needs nobody. Raises SettingsError when no channel is configured or none can ever start.
     """
     settings = ground.settings
     words = settings.words
@@ -177,15 +168,20 @@ async def serve(ground: Ground) -> None:
     house = build_house(ground, model)
     health = await _health(settings, house)
     await house.start()
-    started = await asyncio.gather(*(_open(house, channel) for channel in channels))
     scheduler = Scheduler(house.sweep)
+    scheduler.start()
+    doors = asyncio.gather(*(_open(house, channel) for channel in channels))
+    stopping = asyncio.ensure_future(stopped.wait())
     try:
-        if not any(started):
+        await asyncio.wait((doors, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if not stopping.done() and not any(doors.result()):
             raise SettingsError(words("No channel could start. The lines above say why."))
-        scheduler.start()
-        await stopped.wait()
+        await stopping
         log.info("stopping")
     finally:
+        doors.cancel()
+        await asyncio.wait((doors,))
+        stopping.cancel()
         scheduler.stop()
         await house.close(SHUTDOWN_SECONDS)
         if health is not None:
@@ -207,13 +203,26 @@ def choose_model(settings: Settings) -> ChatModel:
 
 
 async def _open(house: House, channel: Channel) -> bool:
-    try:
-        await house.open(channel)
-    except ChannelStartError as error:
-        log.error("%s: %s", channel.name, error)
-        return False
-    log.info("%s ready", channel.name)
-    return True
+    """Open a channel, however long its platform cannot be reached; False when it never can."""
+    said, pause = "", FIRST_RETRY
+    while True:
+        try:
+            await house.open(channel)
+        except ChannelUnreachable as error:
+            level = logging.DEBUG if str(error) == said else logging.WARNING
+            log.log(level, "%s: %s Trying again until it answers.", channel.name, error)
+            said = str(error)
+        except ChannelStartError as error:
+            log.error("%s: %s", channel.name, error)
+            return False
+        except Exception:
+            log.exception("%s failed to start in an unforeseen way", channel.name)
+            return False
+        else:
+            log.info("%s ready", channel.name)
+            return True
+        await asyncio.sleep(pause)
+        pause = min(LONGEST_RETRY, pause * 2)
 
 
 async def _health(settings: Settings, house: House) -> HealthServer | None:

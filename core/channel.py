@@ -47,7 +47,11 @@ class OutcomeUnknown(SendError):
 
 
 class ChannelStartError(Exception):
-    """A channel cannot start (bad token, no network). The text says how to mend it."""
+    """A channel cannot start (a wrong token). The text says how to mend it."""
+
+
+class ChannelUnreachable(ChannelStartError):
+    """A channel cannot start now, but may by itself later (no network): worth another try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,8 @@ class Channel(Protocol):
         """Connect, register the command menu, one for each language, begin to deliver to
         ``intake``.
 
-        Raises ChannelStartError with a sentence for the one who runs the tutor.
+        Raises ChannelStartError with a sentence for the one who runs the tutor; may be called
+        again then.
         """
 
     async def stop(self) -> None:

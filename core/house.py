@@ -13,7 +13,7 @@ from pathlib import Path
 
 from core.access import AccessPolicy
 from core.capabilities.chat import ChatCapability
-from core.channel import Channel
+from core.channel import Channel, ChannelStartError
 from core.clock import Clock
 from core.commands import cards, memory, people, talk
 from core.commands.book import CommandBook
@@ -63,6 +63,7 @@ class House:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._channels: dict[tuple[str, str], Channel] = {}
+        self._shut: dict[str, str] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._immediate: set[asyncio.Task[None]] = set()
         self.delivery = Delivery(parts.store, parts.clock)
@@ -98,14 +99,22 @@ class House:
         self._keep(self._settle())
 
     async def open(self, channel: Channel) -> None:
-        """Start a channel and take up what it left unfinished. Raises ChannelStartError."""
+        """Start a channel and take up what it left unfinished.
+
+        Raises ChannelStartError; the channel may be opened again then.
+        """
         adopted = asyncio.Event()
 
         async def receive(batch: Sequence[InboundMessage]) -> None:
             await adopted.wait()  # what an earlier process left comes before anything new
             await self._receive(batch)
 
-        await channel.start(receive, self.book.menus())
+        try:
+            await channel.start(receive, self.book.menus())
+        except ChannelStartError as error:
+            self._shut[channel.name] = str(error)
+            raise
+        self._shut.pop(channel.name, None)
         self._channels[channel.name, channel.account] = channel
         await self.delivery.serve(channel)
         jobs = await self._intake.unfinished(channel.name, channel.account)
@@ -148,7 +157,8 @@ class House:
 
     def health(self) -> Mapping[str, str | None]:
         """Each channel with None while it works, else with what is wrong."""
-        return {channel.name: channel.health() for channel in self._channels.values()}
+        opened = {channel.name: channel.health() for channel in self._channels.values()}
+        return {**self._shut, **opened}
 
     async def _receive(self, batch: Sequence[InboundMessage]) -> None:
         taken = await self._intake.take(batch)

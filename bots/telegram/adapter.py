@@ -26,6 +26,7 @@ from bots.telegram.transport import REQUEST_SECONDS, Transport
 from core.channel import (
     Capabilities,
     ChannelStartError,
+    ChannelUnreachable,
     Intake,
     Leaving,
     NotSent,
@@ -172,11 +173,11 @@ class TelegramChannel:
         except AiogramError as error:
             sentence = self._words(
                 "Telegram cannot be reached at {address} ({reason}). Check the connection and "
-                "TELEGRAM_API_BASE, then start again.",
+                "TELEGRAM_API_BASE.",
                 address=self._api_base,
                 reason=reason_of(error),
             )
-            raise ChannelStartError(sentence) from error
+            raise ChannelUnreachable(sentence) from error
         log.info("connected as @%s", user.username)
         if not user.can_read_all_group_messages:
             log.info(
