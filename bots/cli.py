@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Annotated
 
 import typer
@@ -42,6 +44,9 @@ def options(
 
 def main() -> None:
     """Entry point of the console script."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # An answer may hold characters that the host's encoding lacks.
+        sys.stdout.reconfigure(errors="replace")
     app()
 
 

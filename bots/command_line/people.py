@@ -135,6 +135,7 @@ def show(
 
 
 def _decide(who: str, *, owner: bool) -> None:
+    from core.access import Verdict
     from core.clock import SystemClock
     from core.store.tables import AccessState
 
@@ -147,8 +148,11 @@ def _decide(who: str, *, owner: bool) -> None:
             from core.settings import account_id
 
             request = find_request(session, who, now)
-            account = request.account_id if request else account_id(who)
-            return decide(session, account, state, now) if account else None
+            try:
+                account = request.account_id if request else account_id(who)
+            except ValueError:
+                return None
+            return decide(session, account, state, now)
 
         done = base.store.submit(work).result()
         if done is None:
@@ -159,11 +163,18 @@ def _decide(who: str, *, owner: bool) -> None:
                     who=who,
                 )
             )
-        typer.echo(
-            words("{name} is an owner now.", name=done.id)
-            if owner
-            else words("{name} is kept out now.", name=done.id)
-        )
+        if owner:
+            typer.echo(words("{name} is an owner now.", name=done.id))
+        elif base.policy.judge(done.id, done.access) is Verdict.DENIED:
+            typer.echo(words("{name} is kept out now.", name=done.id))
+        else:
+            fail(
+                words(
+                    "{name} stays an owner: PARTNERS_OWNERS names them, or they sit at this "
+                    "machine. Take them out of PARTNERS_OWNERS first.",
+                    name=done.id,
+                )
+            )
 
 
 def _learners(session: Session) -> list[tuple[Learner, Account]]:

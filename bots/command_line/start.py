@@ -29,6 +29,7 @@ def ground(*, quiet: bool = False) -> Iterator[Ground]:
     from core.logs import configure
     from core.settings import Settings, SettingsError
     from core.store.session import Store, StoreError
+    from core.store.trouble import DatabaseError, unusable
     from core.tuning import load_tuning
 
     configure(level=logging.WARNING if quiet else logging.INFO, quiet=("aiogram",))
@@ -45,5 +46,7 @@ def ground(*, quiet: bool = False) -> Iterator[Ground]:
         yield Ground(settings, tuning, store)
     except SettingsError as error:
         fail(str(error))
+    except DatabaseError as error:
+        fail(unusable(settings.database.get_secret_value(), error, settings.words))
     finally:
         store.close()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import locale
 import signal
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from bots.command_line.start import ground
+from bots.command_line.start import fail, ground
 
 if TYPE_CHECKING:
     from bots.app import Ground
@@ -18,30 +18,45 @@ if TYPE_CHECKING:
     from core.llm.port import ChatModel
 
 MAIN_WINDOW = "main"
+LONGEST_PIPE = 16 * 1024 * 1024
+"""Bytes read from a pipe: far more than any model takes, and a pipe that never ends ends here."""
 
 
 def chat() -> None:
     """Talk to the tutor in this terminal.
 
-    Piped text is one message, answered once: echo "why is 0! = 1?" | partners chat
+    Piped text is one message, answered once; the answer alone goes to the output.
+
+    Example: echo "why is 0! = 1?" | partners chat
     """
-    interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    # A pipe is one message whole, whatever its line ends.
-    piped = None if sys.stdin.isatty() else sys.stdin.buffer.read().decode("utf-8", "replace")
+    piped = _piped()
     with ground(quiet=True) as base:
         if piped is not None and not piped.strip():
-            from bots.command_line.start import fail
-
             fail(base.settings.words("There is no question: nothing came in. Write one."))
-        failed = asyncio.run(_chat(base, piped, interactive=interactive))
+        failed = asyncio.run(_chat(base, piped))
     if failed:
         raise SystemExit(1)
+
+
+def _piped() -> str | None:
+    """What is piped in, whole, whatever its line ends; None at a terminal."""
+    from bots.rendering.clean import printable
+    from bots.terminal.receive import decoded
+
+    if sys.stdin is None:  # closed by whoever started us
+        return ""
+    if sys.stdin.isatty():
+        return None
+    data = sys.stdin.buffer.read(LONGEST_PIPE)
+    return printable(decoded(data, locale.getpreferredencoding(do_setlocale=False)))
 
 
 def serve() -> None:
     """Run every configured channel until stopped (Ctrl-C or SIGTERM).
 
-    Set the channels up in .env first; example: partners serve
+    Set the channels up in .env first.
+
+    Example: partners serve
     """
     from bots.app import only_one
     from bots.app import serve as run
@@ -50,11 +65,12 @@ def serve() -> None:
         asyncio.run(run(base))
 
 
-async def _chat(base: Ground, piped: str | None, *, interactive: bool) -> bool:
+async def _chat(base: Ground, piped: str | None) -> bool:
     """Hold the conversation; True when the answer to a pipe could not be given."""
     from bots.app import build_house, choose_model, only_one, user_name
     from bots.terminal.adapter import TerminalChannel
     from core.clock import SystemClock
+    from core.commands.parse import split_command
     from core.ids import new_id
     from core.settings import SettingsError
 
@@ -75,31 +91,26 @@ async def _chat(base: Ground, piped: str | None, *, interactive: bool) -> bool:
             window=window,
             language=base.settings.language,
             out=sys.stdout,
-            interactive=interactive,
+            converses=piped is None,
             clock=SystemClock(),
         )
-        _begin_loading(model)
+        asks = piped is None or split_command(piped) is None
+        if asks:
+            model.begin_loading()
         await house.start()
         await house.open(channel)
         try:
             if piped is not None:
-                if model.small:
+                if model.small and asks:
                     channel.say(await _small_model(base))
-                await channel.enter(piped.strip("\r\n"))
+                await channel.enter(piped)
                 await house.idle()
                 return channel.failed
             await _greet(base, channel, model)
-            await channel.converse(_line_reader(interactive=interactive), house.idle, _interrupts())
+            await channel.converse(_line_reader(), house.idle, _interrupts())
             return False
         finally:
             await house.close()
-
-
-def _begin_loading(model: ChatModel) -> None:
-    from core.llm.local import LocalModel
-
-    if isinstance(model, LocalModel):
-        model.begin_loading()
 
 
 async def _greet(base: Ground, channel: TerminalChannel, model: ChatModel) -> None:
@@ -133,18 +144,14 @@ async def _small_model(base: Ground) -> str:
     return "\n".join(lines)
 
 
-def _line_reader(*, interactive: bool) -> Callable[[], Awaitable[str]]:
-    """Reads lines: with editing and history at a terminal, plainly elsewhere."""
-    if interactive and os.environ.get("TERM") != "dumb":
-        from prompt_toolkit import PromptSession
+def _line_reader() -> Callable[[], Awaitable[str]]:
+    """Reads lines with editing and history; what it shows never goes into a file of answers."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.output import create_output
 
-        session: PromptSession[str] = PromptSession()
-        return lambda: session.prompt_async("› ")
-
-    async def plainly() -> str:
-        return await asyncio.to_thread(input, "> ")
-
-    return plainly
+    shown = sys.stdout if sys.stdout.isatty() else sys.stderr
+    session: PromptSession[str] = PromptSession(output=create_output(shown))
+    return lambda: session.prompt_async("› ")
 
 
 def _interrupts() -> asyncio.Event:

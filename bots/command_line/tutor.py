@@ -11,6 +11,9 @@ import typer
 
 from bots.command_line.start import fail, ground
 
+FURTHEST = 100
+"""Years from now that a sweep may be judged as of: beyond, dates cease to be reckoned well."""
+
 persona = typer.Typer(no_args_is_help=True, help="The tutors one can choose from.")
 
 
@@ -81,19 +84,27 @@ def nudge(
         moment = now
         if as_of is not None:
             try:
-                moment = datetime.fromisoformat(as_of)
+                moment = datetime.fromisoformat(as_of.strip())
             except ValueError:
                 fail(
                     words(
-                        "{text} is no moment. Write it like 2026-12-02T09:00:00+01:00.",
+                        "“{text}” is no moment. Write it like 2026-12-02T09:00:00+01:00.",
                         text=as_of,
                     )
                 )
             if moment.tzinfo is None:
                 fail(
                     words(
-                        "{text} has no time zone. Add one, for example {text}Z or {text}+01:00.",
+                        "{text} has no time zone. Add one: {text}Z, or {text}+01:00.",
+                        text=moment.isoformat(),
+                    )
+                )
+            if abs(moment.year - now.year) > FURTHEST:
+                fail(
+                    words(
+                        "{text} is too far from today. Name a moment within {n} years.",
                         text=as_of,
+                        n=FURTHEST,
                     )
                 )
         swept = asyncio.run(sweep(base.store, moment.astimezone(UTC), now, words.language))

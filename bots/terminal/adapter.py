@@ -9,13 +9,16 @@ from typing import TextIO
 
 from bots.terminal.receive import CHANNEL, receive
 from bots.terminal.transport import Screen
-from core.channel import Capabilities, Intake, Leaving, Part, Sent, at_once
+from core.channel import Capabilities, Intake, Leaving, Part, Sent, Unreachable, at_once
 from core.clock import Clock
 from core.commands.declare import Menu
-from core.context import ReplyTarget
+from core.context import ReplyTarget, Text
 from core.document import Button, Document
-from core.events import Stopped, TurnEvent
+from core.events import Content, Stopped, TurnEvent
 from core.ids import new_id
+
+_NO_ANSWER = frozenset({"provider_error", "malformed", "empty"})
+"""``core.loop.gates.StopReason`` of turns whose text, if any, is no answer."""
 
 ReadLine = Callable[[], Awaitable[str]]
 """Reads one line; raises EOFError at the end and KeyboardInterrupt on Ctrl-C."""
@@ -34,17 +37,23 @@ class TerminalChannel:
         window: str,
         language: str | None,
         out: TextIO,
-        interactive: bool,
+        converses: bool,
         clock: Clock,
     ) -> None:
-        """``window`` names the conversation: a second window open at once has another one."""
+        """``window`` names the conversation: a second window open at once has another one.
+
+        ``converses`` is False for a pipe: one message, after which no button can be pressed.
+        """
         self.account: str = window
         self.failed = False
-        """The last answer was that no answer could be given."""
+        """The last question got no answer, or nobody could read it."""
+        self._said = ""
+        self._attempt = 0
+        self._converses = converses
         self._user = user
         self._language = language
         self._clock = clock
-        self._screen = Screen(out, interactive=interactive)
+        self._screen = Screen(out)
         self._intake: Intake | None = None
         self._offered: tuple[Button, ...] = ()
         self._origin = ""
@@ -69,13 +78,20 @@ class TerminalChannel:
         reply: bool,
         leaving: Leaving = at_once,
     ) -> Sent:
-        """Print a document; its buttons become numbers to type."""
-        if not isinstance(part.payload, Document):
+        """Print a document; its buttons become numbers to type. Raises Unreachable."""
+        document = part.payload
+        if not isinstance(document, Document):
             raise TypeError("not a part of this channel")
+        if not self._converses:
+            document = document.model_copy(update={"buttons": ()})
         await leaving()
         self._origin = new_id()
-        self._offered = tuple(button for row in part.payload.buttons for button in row)
-        self._screen.show(part.payload)
+        self._offered = tuple(button for row in document.buttons for button in row)
+        try:
+            self._screen.show(document)
+        except BrokenPipeError:
+            self.failed = True
+            raise Unreachable("nobody reads the output any more") from None
         return Sent(self._origin, target.chat)
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
@@ -95,8 +111,12 @@ class TerminalChannel:
     def watch(self, target: ReplyTarget, event: TurnEvent) -> None:
         """Show the growing answer, and note how the turn ended."""
         self._screen.watch(event)
-        if isinstance(event, Stopped):
-            self.failed = event.reason not in ("answered", "deadline", "rounds", "context_full")
+        if isinstance(event, Content):
+            self._said = self._said + event.text if event.attempt == self._attempt else event.text
+            self._attempt = event.attempt
+        elif isinstance(event, Stopped):
+            # At a gate there may be an answer all the same.
+            self.failed = event.reason in _NO_ANSWER or not self._said.strip()
 
     def health(self) -> str | None:
         """Always well."""
@@ -121,6 +141,8 @@ class TerminalChannel:
             now=self._clock.now(),
         )
         self._offered = ()
+        self._said, self._attempt = "", 0
+        self.failed = isinstance(message.content, Text)  # until an answer has come
         await self._intake([message])
 
     async def converse(
@@ -134,20 +156,26 @@ class TerminalChannel:
         ``idle`` waits until everything is answered; ``interrupted`` is set by Ctrl-C, which
         meanwhile means ``/stop``.
         """
-        await idle()
         while True:
+            await self._answered(idle, interrupted)
             try:
                 line = await read_line()
             except (EOFError, KeyboardInterrupt):
                 return
-            if not line.strip():
-                continue
             interrupted.clear()
-            await self.enter(line)
-            answered = asyncio.ensure_future(idle())
+            if line.strip():
+                await self.enter(line)
+
+    async def _answered(
+        self, idle: Callable[[], Awaitable[None]], interrupted: asyncio.Event
+    ) -> None:
+        """Wait for the answers under way; when interrupted, stop them."""
+        answered = asyncio.ensure_future(idle())
+        while not answered.done():
             stopping = asyncio.ensure_future(interrupted.wait())
             await asyncio.wait((answered, stopping), return_when=asyncio.FIRST_COMPLETED)
-            if stopping.done():
-                await self.enter("/stop")
             stopping.cancel()
-            await answered
+            if interrupted.is_set() and not answered.done():
+                interrupted.clear()
+                await self.enter("/stop")
+        await answered

@@ -1,10 +1,12 @@
-"""What a person types becomes an inbound message. Pure."""
+"""What a person types, or pipes in, becomes an inbound message. Pure."""
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from datetime import datetime
 
+from bots.rendering.clean import printable
 from core.commands.parse import split_command
 from core.context import (
     AccountId,
@@ -27,6 +29,21 @@ def account_of(user: str) -> AccountId:
     return AccountId(f"{CHANNEL}:{user}")
 
 
+def decoded(data: bytes, encoding: str) -> str:
+    """Read what came through a pipe: UTF-8, UTF-16 with its mark, else the host's ``encoding``.
+
+    What is none of them keeps its readable part. The line end that ``echo`` adds is left out.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = data.decode("utf-16", "replace")
+    else:
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = data.decode(encoding, "replace")
+    return text.strip("\r\n")
+
+
 def receive(
     line: str,
     *,
@@ -41,14 +58,14 @@ def receive(
     """Read a line: a number of an offered button, a command, or plain words.
 
     ``window`` names the conversation; ``offered`` are the buttons last shown, by the message
-    ``origin``.
+    ``origin``. Control characters are left out: no question needs one, and some cannot be stored.
     """
     return InboundMessage(
         message_id=message_id,
         target=ReplyTarget(channel=CHANNEL, account=window, chat=user),
         chat_kind=ChatKind.PRIVATE,
         sender=Sender(account=account_of(user), name=user, language=language),
-        content=_content(line, offered, origin),
+        content=_content(printable(line), offered, origin),
         addressed=True,
         received_at=now,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,32 +18,35 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
 
+FILE_WIDTH = 100
+"""Columns of an answer that goes to a file or a pipe."""
 PREVIEW_LINES = 12
 """Newest lines of a growing answer; the whole of it is printed at its end."""
 
 
 class Screen:
-    """A terminal, or a pipe: then nothing but the answers goes to ``out``."""
+    """A terminal, or a file or pipe: then nothing but the answers goes to ``out``."""
 
-    def __init__(self, out: TextIO, *, interactive: bool) -> None:
+    def __init__(self, out: TextIO) -> None:
         self._out = out
-        self._interactive = interactive
+        self._visible = out.isatty()
+        dumb = os.environ.get("TERM") == "dumb"
+        self._color = self._visible and not dumb and not os.environ.get("NO_COLOR")
         self._console: Console | None = None
         self._live: Live | None = None
         self._attempt, self._text = 0, ""
 
     def show(self, document: Document) -> None:
-        """Print a document."""
+        """Print a document. Raises BrokenPipeError when nobody reads it any more."""
         self._end_preview()
-        width = self.console.width if self._interactive else 100
-        self._out.write(render(document, width=width, color=self._interactive) + "\n")
-        if self._interactive:
-            self._out.write("\n")
+        width = shutil.get_terminal_size().columns if self._visible else FILE_WIDTH
+        text = render(document, width=width, color=self._color)
+        self._out.write(f"{text}\n\n" if self._visible else f"{text}\n")
         self._out.flush()
 
     def say(self, text: str) -> None:
         """Print one of our own lines: to the screen, or aside where the output is a pipe."""
-        print(text, file=self._out if self._interactive else sys.stderr, flush=True)
+        print(text, file=self._out if self._visible else sys.stderr, flush=True)
 
     @property
     def console(self) -> Console:
@@ -55,7 +60,7 @@ class Screen:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Show that an answer is being worked on."""
-        if self._interactive:
+        if self._visible:
             from rich.live import Live
             from rich.spinner import Spinner
 
