@@ -110,7 +110,8 @@ async def _chat(base: Ground, piped: str | None) -> bool:
             await channel.converse(_line_reader(), house.idle, _interrupts())
             return False
         finally:
-            await house.close()
+            # Nobody waits for a question that is left behind, and no answer is lost by leaving.
+            await house.close(0.0)
 
 
 async def _greet(base: Ground, channel: TerminalChannel, model: ChatModel) -> None:

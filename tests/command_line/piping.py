@@ -1,0 +1,46 @@
+"""``echo question | partners chat``, with the bytes a test wants."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from tests.process import PATIENCE, Installation
+
+
+@dataclass(frozen=True, slots=True)
+class Piped:
+    """What one piped message came to."""
+
+    status: int
+    out: str
+    err: str
+
+
+def begin(installation: Installation, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a command with all three streams piped."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "bots.cli", *(arguments or ("chat",))],
+        cwd=installation.folder,
+        env=installation.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def end(process: subprocess.Popen[bytes], data: bytes) -> Piped:
+    """Give a started command its input and wait for its end."""
+    out, err = process.communicate(data, timeout=PATIENCE)
+    newlines = str.maketrans({"\r": ""})
+    return Piped(
+        process.returncode,
+        out.decode("utf-8", "replace").translate(newlines),
+        err.decode("utf-8", "replace").translate(newlines),
+    )
+
+
+def pipe(installation: Installation, data: bytes | str) -> Piped:
+    """Pipe a message into ``partners chat``."""
+    return end(begin(installation), data.encode() if isinstance(data, str) else data)
