@@ -119,6 +119,31 @@ def redact(text: str) -> str:
     return text
 
 
+_ECHO: Final = 8
+"""Characters; anything shorter that two texts share is chance."""
+
+
+def unspoken(text: str, spoken: Iterable[str]) -> str:
+    """Return ``text`` without the passages that it repeats of ``spoken``.
+
+    For what others say of a failure: they may quote what a person wrote.
+    """
+    whole = "\n".join(spoken)
+    kept: list[str] = []
+    at = 0
+    while at < len(text):
+        end = at + _ECHO
+        if end <= len(text) and text[at:end] in whole:
+            while end < len(text) and text[at : end + 1] in whole:
+                end += 1
+            kept.append("[…]")
+        else:
+            end = at + 1
+            kept.append(text[at])
+        at = end
+    return "".join(kept)
+
+
 # --- the two shapes of a line -------------------------------------------------------------------
 
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

@@ -36,6 +36,7 @@ from core.llm.port import (
     ToolCall,
     Usage,
 )
+from core.logs import unspoken
 from core.loop.dispatch import Dispatcher
 from core.loop.gates import (
     Budget,
@@ -139,7 +140,8 @@ class _Turn:
                 if self._mend(error):
                     await self.tell(Notice("retrying"))
                     continue
-                log.warning("model call failed: %s", error)
+                said = unspoken(str(error), (message.content for message in self._history))
+                log.warning("model call failed: %s", said)
                 reason = gate or (
                     StopReason.CONTEXT_FULL
                     if error.kind is ModelErrorKind.CONTEXT_EXCEEDED

@@ -123,9 +123,6 @@ class Walk:
         return answer
 
     async def all(self) -> None:
-        import time
-
-        t = time.time()
         await self.strangers()
         ada = self.person()
         await self.first_steps(ada)

@@ -399,3 +399,13 @@ def test_an_exception_that_ends_the_program_shows_no_secret() -> None:
     assert done.stdout == ""
     assert json.loads(done.stderr)["level"] == "CRITICAL"
     assert "LookupError: with [removed]" in done.stderr
+
+
+def test_what_a_failure_quotes_of_a_person_is_left_out() -> None:
+    said = ["Why is the sky blue, I wonder?", "天空为什么是蓝色的呢？"]
+    quoting = "Error 400: cannot process 'Why is the sky blue, I wonder?' at 0"
+    assert logs.unspoken(quoting, said) == "Error 400: cannot process '[…]' at 0"
+    assert logs.unspoken("bad: 天空为什么是蓝色的呢？", said) == "bad: […]"
+    assert logs.unspoken("part: the sky blue, I w", said) == "part:[…]"
+    assert logs.unspoken("The model `x` does not exist", said) == "The model `x` does not exist"
+    assert logs.unspoken("nothing was said", []) == "nothing was said"
