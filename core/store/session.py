@@ -35,6 +35,9 @@ Work = Callable[[Session], T]
 """The body of a transaction. It must not keep the session."""
 
 
+_IN_MEMORY = (None, "", ":memory:")
+
+
 class StoreError(Exception):
     """The database cannot be used; the text says why and what to do."""
 
@@ -113,7 +116,9 @@ class Store:
         """
         try:
             parsed = make_url(url)
-        except ArgumentError:
+            if parsed.drivername.startswith("sqlite") and parsed.database in _IN_MEMORY:
+                raise ArgumentError  # every connection would see an empty one of its own
+        except (ArgumentError, ValueError):
             raise StoreError(
                 words(
                     "PARTNERS_DATABASE_URL is no database address. Write one like "

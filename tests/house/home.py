@@ -68,7 +68,9 @@ class Home:
         allow: Collection[str] = (),
         budget: Budget | None = None,
         language: Language = "en",
+        database: str | None = None,
     ) -> None:
+        """``database`` is a SQLAlchemy address; None means a file in the folder."""
         self.folder = folder
         self.memory = folder / "memory"
         self.telegram = telegram
@@ -77,6 +79,7 @@ class Home:
         self.budget = budget or Budget()
         self.clock = MovableClock(MORNING)
         self.language = language
+        self.database = database or f"sqlite:///{folder / 'partners.db'}"
         self._log = io.StringIO()
         self._handler = logging.StreamHandler(self._log)
         self._handler.setFormatter(JsonFormatter())
@@ -90,7 +93,7 @@ class Home:
         self._level = root.level
         root.setLevel(logging.INFO)
         root.addHandler(self._handler)
-        self.store = Store.open(f"sqlite:///{self.folder / 'partners.db'}", words_for("en"))
+        self.store = Store.open(self.database, words_for("en"))
         self.house = House(
             Parts(
                 store=self.store,
