@@ -9,8 +9,10 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.servers.discord import DiscordServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.telegram import TelegramServer
+from tests.servers_self.discord_raw import DiscordApi, GatewayClient
 
 
 class BotApi:
@@ -92,3 +94,19 @@ def openai() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def model(session: aiohttp.ClientSession, openai: OpenAIServer) -> ModelApi:
     return ModelApi(session, openai)
+
+
+@pytest.fixture
+def discord() -> Iterator[DiscordServer]:
+    with DiscordServer(rates=None) as server:
+        yield server
+
+
+@pytest.fixture
+def rest(session: aiohttp.ClientSession, discord: DiscordServer) -> DiscordApi:
+    return DiscordApi(session, discord)
+
+
+@pytest.fixture
+def line(session: aiohttp.ClientSession, discord: DiscordServer) -> GatewayClient:
+    return GatewayClient(session, discord)

@@ -6,10 +6,9 @@ import json
 from typing import Any
 from urllib.parse import parse_qsl
 
-from aiohttp import BodyPartReader, MultipartReader, web
-from aiohttp.streams import StreamReader
-from multidict import CIMultiDict
+from aiohttp import web
 
+from tests.servers.multipart import parts
 from tests.servers.telegram.errors import bad
 
 _OBJECTS = frozenset(
@@ -110,14 +109,6 @@ def _readable(name: str, value: Any) -> Any:
 
 
 async def _multipart(request: web.BaseRequest, body: bytes) -> dict[str, Any]:
-    # The body has been read for the log already, so it is fed to the reader once more.
-    stream = StreamReader(request.protocol, limit=2**16)
-    stream.feed_data(body)
-    stream.feed_eof()
-    reader = MultipartReader(CIMultiDict(request.headers), stream)
-    values: dict[str, Any] = {}
-    while (part := await reader.next()) is not None:
-        if isinstance(part, BodyPartReader) and part.name:
-            data = bytes(await part.read(decode=True))
-            values[part.name] = data if part.filename else data.decode("utf-8", "replace")
-    return values
+    return {
+        part.name: part.data if part.filename else part.text for part in await parts(request, body)
+    }
