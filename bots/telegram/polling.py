@@ -23,7 +23,7 @@ from aiogram.exceptions import (
     TelegramRetryAfter,
     TelegramUnauthorizedError,
 )
-from aiogram.methods import AnswerCallbackQuery, TelegramMethod
+from aiogram.methods import AnswerCallbackQuery, Response, TelegramMethod
 from aiogram.types import Update
 
 from bots.telegram.failures import reason_of
@@ -53,6 +53,10 @@ class RawGetUpdates(TelegramMethod[list[Any]]):
     offset: int | None = None
     timeout: int
     allowed_updates: list[str]
+
+
+_ANSWER: Final = Response[list[Any]]
+"""Kept, so that the library does not build it anew with each poll (as in ``transport``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from aiogram.exceptions import (
     TelegramMigrateToChat,
     TelegramRetryAfter,
 )
-from aiogram.methods import EditMessageText, SendChatAction, SendMessage, TelegramMethod
+from aiogram.methods import EditMessageText, Response, SendChatAction, SendMessage, TelegramMethod
 from aiogram.types import (
     InlineKeyboardButton,
     InlineKeyboardMarkup,
@@ -45,6 +45,13 @@ TYPING_SECONDS: Final = 4.0
 """The sign fades after five seconds (sendChatAction)."""
 
 _NO_PREVIEW: Final = LinkPreviewOptions(is_disabled=True)
+
+_ANSWERS: Final = tuple(
+    Response[method.__returning__]  # type: ignore[name-defined]
+    for method in (SendMessage, EditMessageText, SendChatAction)
+)
+"""Kept, so that they are there: the library builds the model of an answer from its parts, with each
+call anew where nobody holds it, which costs more than the call."""
 
 T = TypeVar("T")
 

@@ -127,7 +127,7 @@ class ChatTurn:
     def _load(self, session: Session, job: Job, question: InboundMessage, now: datetime) -> _Loaded:
         begin = select(Conversation.history_from).where(Conversation.id == job.conversation_id)
         rows = session.exec(
-            select(Line)
+            select(Line.role, Line.text, Line.speaker)
             .where(
                 Line.conversation_id == job.conversation_id,
                 col(Line.id) > begin.scalar_subquery(),
@@ -138,10 +138,8 @@ class ChatTurn:
             .limit(HISTORY_LINES)
         ).all()
         history = tuple(
-            HistoryLine(
-                role=Role(row.role), text=row.text, speaker=row.speaker if job.shared else None
-            )
-            for row in reversed(rows)
+            HistoryLine(role=Role(role), text=text, speaker=speaker if job.shared else None)
+            for role, text, speaker in reversed(rows)
         )
         today = study_date(now, ZoneInfo(job.zone))
         return _Loaded(
