@@ -180,7 +180,7 @@ async def serve(ground: Ground) -> None:
         log.info("stopping")
     finally:
         doors.cancel()
-        await asyncio.wait((doors,))
+        await asyncio.gather(doors, return_exceptions=True)
         stopping.cancel()
         scheduler.stop()
         await house.close(SHUTDOWN_SECONDS)

@@ -1,0 +1,305 @@
+"""What each command says, and says when it cannot."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from bots.app import user_name
+from bots.cli import app
+from core.access import pairing_code
+from core.context import AccountId, ReplyTarget
+from core.i18n import words_for
+from core.store.session import Store
+from core.store.tables import Account, Card, Learner
+from tests.command_line.inside import Run, runner
+from tests.process import Installation
+
+ME = f"terminal:{user_name()}"
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Installation:
+    return Installation(tmp_path)
+
+
+@pytest.fixture
+def run(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(installation, monkeypatch)
+
+
+@pytest.fixture
+def store(installation: Installation) -> Iterator[Store]:
+    installation.data.mkdir()
+    opened = Store.open(f"sqlite:///{installation.data / 'partners.db'}", words_for("en"))
+    yield opened
+    opened.close()
+
+
+def wait_with_code(store: Store, account: str, name: str) -> str:
+    """Let a stranger have written; return the code they were given."""
+
+    def work(session: Any) -> str:
+        session.add(Account(id=account, name=name, created_at=NOW))
+        session.flush()
+        target = ReplyTarget(channel="telegram", account="42", chat=account.partition(":")[2])
+        return pairing_code(session, AccountId(account), target, NOW).code
+
+    return store.submit(work).result()
+
+
+# --- every command ------------------------------------------------------------------------------
+
+
+def _paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    children = getattr(command, "commands", None)
+    if children is None:
+        yield path
+    else:
+        for name, child in children.items():
+            yield from _paths(child, (*path, name))
+
+
+COMMANDS = list(_paths(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_the_help_of_every_command_has_an_example(
+    run: Run, monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = run(*path, "--help")
+    assert shown.status == 0
+    assert re.search(rf"Example: .*\bpartners {' '.join(path)}\b", shown.out)
+
+
+def test_the_commands_are_those_that_people_and_scripts_rely_on() -> None:
+    assert {" ".join(path) for path in COMMANDS} >= {
+        "chat", "serve", "nudge", "learners", "memory show", "persona list", "persona check",
+        "access list", "access approve", "access deny", "access owner",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["tell", "access", "access let", "chat --loud", "access approve", "memory show", "nudge --as"],
+)
+def test_a_line_nobody_understands_is_refused_with_a_hint(run: Run, line: str) -> None:
+    refused = run(*line.split())
+    assert refused.status == 2
+    assert "--help" in refused.out + refused.err
+
+
+def test_the_version_is_told(run: Run) -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+\S*\n", run("--version").out)
+
+
+@pytest.mark.parametrize("line", ["learners", "access list", "persona check", "nudge"])
+def test_commands_work_on_an_empty_folder_and_create_it(
+    run: Run, installation: Installation, line: str
+) -> None:
+    assert run(*line.split()).status == 0
+    assert (installation.data / "partners.db").exists()
+
+
+# --- access -------------------------------------------------------------------------------------
+
+
+def test_a_stranger_is_listed_let_in_and_kept_out(run: Run, store: Store) -> None:
+    code = wait_with_code(store, "telegram:7", "Ada")
+    assert f"telegram:7  Ada  waiting with code {code}" in run("access", "list").out
+
+    wrong = run("access", "approve", "ZZZZ-99")
+    assert wrong.status == 1
+    assert "partners access list" in wrong.err
+    typed = code.replace("-", " ").lower()
+    assert run("access", "approve", typed).out == "Ada (telegram:7) is in.\n"
+    assert run("access", "approve", code).status == 1  # used up
+    assert "telegram:7  Ada  may learn" in run("access", "list").out
+
+    assert run("access", "deny", "telegram:7").out == "telegram:7 is kept out now.\n"
+    assert "telegram:7  Ada  kept out" in run("access", "list").out
+    other = wait_with_code(store, "telegram:8", "Bob")
+    assert run("access", "owner", other).out == "telegram:8 is an owner now.\n"
+    assert "telegram:8  Bob  owner" in run("access", "list").out
+
+
+@pytest.mark.parametrize("command", ["deny", "owner"])
+@pytest.mark.parametrize("who", ["ada", "ZZZZ-99", "telegram:", ":7", "telegram:a b", ""])
+def test_who_is_neither_an_account_nor_a_code_is_not_found(
+    run: Run, command: str, who: str
+) -> None:
+    refused = run("access", command, who)
+    assert (refused.status, refused.out) == (1, "")
+    assert "neither an account (like telegram:123) nor a valid code" in refused.err
+
+
+def test_an_owner_by_the_settings_is_not_said_to_be_kept_out(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installation.settings["PARTNERS_OWNERS"] = "telegram:1"
+    run = runner(installation, monkeypatch)
+    for owner in ("telegram:1", ME):
+        refused = run("access", "deny", owner)
+        assert (refused.status, refused.out) == (1, "")
+        assert f"{owner} stays an owner" in refused.err
+
+
+# --- learners and their memory ------------------------------------------------------------------
+
+
+def test_what_is_remembered_is_shown_by_account_and_by_learner(
+    run: Run, installation: Installation
+) -> None:
+    nobody = run("memory", "show", "telegram:7")
+    assert (nobody.status, nobody.out) == (1, "")
+    assert "partners learners" in nobody.err
+
+    installation.say("chat", stdin="/remember I draw maps")
+    listed = run("learners").out
+    learner, account, name, zone = listed.split("  ")[:4]
+    assert (account, name, zone) == (ME, user_name(), "Europe/Berlin")
+    for who in (ME, learner, learner.lower()):
+        shown = run("memory", "show", who)
+        assert shown.status == 0
+        assert "I draw maps" in shown.out
+        assert str(installation.data / "memory" / learner) in shown.out
+
+
+# --- personas -----------------------------------------------------------------------------------
+
+
+def test_a_broken_persona_is_named_with_file_line_and_key_and_left_out(
+    run: Run, installation: Installation
+) -> None:
+    assert run("persona", "check").out == "2 personas are fine.\n"
+    own = installation.data / "personas"
+    own.mkdir()
+    (own / "ada.md").write_text("---\nid: ada\nnme: Ada\n---\nTeach.\n", encoding="utf-8")
+    for line in (["persona", "check"], ["persona", "check", str(own)]):
+        broken = run(*line)
+        assert broken.status == 1
+        assert re.search(r"ada\.md:3: nme is not a known key\. Did you mean `name`\?", broken.err)
+    listed = run("persona", "list")
+    assert listed.status == 0
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["socrates", "euler"]
+    assert "ada.md:3" in listed.err
+    missing = run("persona", "check", "nowhere.md")
+    assert missing.status == 1
+    assert "nowhere.md" in missing.err
+
+
+# --- nudges -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("moment", "advice"),
+    [
+        ("tomorrow", "Write it like 2026-12-02T09:00:00+01:00"),
+        ("", "Write it like"),
+        ("2026-02-30T09:00:00Z", "Write it like"),
+        ("2026-12-02T09:00:00+99:00", "Write it like"),
+        ("2026-12-02", "2026-12-02T00:00:00Z"),
+        ("2026-12-02T09:00", "2026-12-02T09:00:00+01:00"),
+        ("0001-01-01T00:00:00+14:00", "within 100 years"),
+        ("9999-12-31T23:59:59-12:00", "within 100 years"),
+    ],
+)
+def test_a_moment_nobody_understands_is_refused_with_an_example(
+    run: Run, moment: str, advice: str
+) -> None:
+    refused = run("nudge", "--as-of", moment)
+    assert (refused.status, refused.out) == (1, "")
+    assert advice in refused.err
+
+
+def test_a_nudge_is_planned_once_and_waits_for_serve(run: Run, store: Store) -> None:
+    day = (NOW + timedelta(days=1)).date()
+
+    def work(session: Any) -> None:
+        home = ReplyTarget(channel="telegram", account="42", chat="7").model_dump_json()
+        session.add(
+            Learner(
+                id="01M8QT34FX9R7QKHT6NCGVQA3R",
+                zone="UTC",
+                reminders_from=NOW,
+                home=home,
+                seen_at=NOW,
+                created_at=NOW,
+            )
+        )
+        session.flush()
+        session.add(
+            Card(
+                id="01M8QT34FX9R7QKHT6NCGVQA3S",
+                learner_id="01M8QT34FX9R7QKHT6NCGVQA3R",
+                front="0!",
+                back="1",
+                normal="0!",
+                created_day=NOW.date(),
+                due_day=day,
+                created_at=NOW,
+            )
+        )
+
+    store.submit(work).result()
+    due = f"{day.isoformat()}T09:30:00Z"
+    assert run("nudge", "--as-of", f" {day.isoformat()}T08:30:00Z ").out == "0 reminders planned.\n"
+    first = run("nudge", "--as-of", due)
+    assert first.out == (
+        "1 reminder planned.\nThey wait in the outbox until `partners serve` runs.\n"
+    )
+    assert run("nudge", "--as-of", due).out == "0 reminders planned.\n"
+
+
+# --- what stands in the way of every command ----------------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["learners", "serve", "nudge"])
+def test_a_data_folder_that_cannot_be_written_to_is_named(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    (installation.folder / "file").write_bytes(b"")
+    installation.settings["PARTNERS_DATA"] = "file/data"
+    refused = runner(installation, monkeypatch)(line)
+    assert (refused.status, refused.out) == (1, "")
+    assert f"The data folder {installation.folder / 'file' / 'data'} cannot be written" in (
+        refused.err
+    )
+    assert "PARTNERS_DATA" in refused.err
+
+
+def test_a_broken_tuning_file_refuses_and_a_bad_value_only_warns(
+    run: Run, installation: Installation
+) -> None:
+    tuning = installation.folder / "partners.toml"
+    tuning.write_text("[capabilities.chat\nmax_rounds = 3\n", encoding="utf-8")
+    refused = run("learners")
+    assert (refused.status, refused.out) == (1, "")
+    assert "partners.toml, line 1" in refused.err
+
+    tuning.write_text('[capabilities.chat]\nmax_rounds = "many"\n', encoding="utf-8")
+    warned = run("learners")
+    assert (warned.status, warned.out) == (0, "Nobody yet.\n")
+    assert "capabilities.chat.max_rounds" in warned.err
+
+
+def test_a_database_that_fails_in_the_middle_of_a_command_is_told_in_a_sentence(
+    run: Run, installation: Installation
+) -> None:
+    assert run("learners").status == 0
+    with closing(sqlite3.connect(installation.data / "partners.db")) as connection, connection:
+        connection.execute("DROP TABLE learner")
+    refused = run("learners")
+    assert (refused.status, refused.out) == (1, "")
+    assert "no such table: learner" in refused.err
+    assert "PARTNERS_DATA" in refused.err
