@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -89,39 +89,48 @@ def parse_day(text: str, day: date) -> Day:
     return Day(tuple(sorted(events.values(), key=lambda e: e.id)), tuple(other))
 
 
-def append(folder: LearnerFolder, event: Event, *, recovering: bool = False) -> bool:
-    """Add an event to the day file of ``event.at``; return False if it is already there.
+def append(folder: LearnerFolder, *events: Event, recovering: bool = False) -> bool:
+    """Add events to the day files of their ``at``; return False if all were there already.
 
-    One synced write under the learner's lock, its cost independent of the file's size: only the
-    last ``TAIL_BYTES`` are searched for the id, the whole file with ``recovering``. Secrets are
-    replaced. A last line left unfinished is closed first, so it cannot swallow the event.
+    One synced write a day under the learner's lock, its cost independent of the file's size: only
+    the last ``TAIL_BYTES`` are searched for the ids, the whole file with ``recovering``. Secrets
+    are replaced. A last line left unfinished is closed first, so it cannot swallow an event.
 
-    Raises ValueError for an id that is no ULID or a time without zone, MemoryBusy when the lock
-    stays taken, OSError when the disk refuses; then the event is not sealed and may be repeated.
+    Raises ValueError for an id that is no ULID or a time without zone, before anything is written;
+    MemoryBusy when the lock stays taken, OSError when the disk refuses: then what is not sealed
+    may be repeated.
     """
-    if not is_ulid(event.id):
-        raise ValueError(f"an event id is a ULID, not {event.id!r}")
-    if event.at.tzinfo is None:
-        raise ValueError("an event's time needs a zone")
-    day = event.at.date()
-    block = format_event(Event(event.id, event.at, event.surface, redact(event.text)))
+    for event in events:
+        if not is_ulid(event.id):
+            raise ValueError(f"an event id is a ULID, not {event.id!r}")
+        if event.at.tzinfo is None:
+            raise ValueError("an event's time needs a zone")
+    written = False
     with folder.lock():
-        path = folder.contained(folder.day(day))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b", buffering=0) as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(0 if recovering else max(0, size - TAIL_BYTES))
-            tail = file.read()
-            if _sealed(tail, event.id):
-                return False
-            if not size:
-                block = f"# {day.isoformat()}\n\n{block}"
-            elif not tail.endswith(b"\n"):
-                block = f"\n{block}"
-            _write(file, block.encode())
-            os.fsync(file.fileno())
+        for day, together in groupby(events, lambda event: event.at.date()):
+            written |= _append(folder, day, tuple(together), recovering)
+    return written
+
+
+def _append(folder: LearnerFolder, day: date, events: tuple[Event, ...], recovering: bool) -> bool:
+    path = folder.contained(folder.day(day))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b", buffering=0) as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0 if recovering else max(0, size - TAIL_BYTES))
+        tail = file.read()
+        fresh = [event for event in events if not _sealed(tail, event.id)]
+        if not fresh:
+            return False
+        block = "".join(format_event(replace(event, text=redact(event.text))) for event in fresh)
         if not size:
-            sync_folder(path.parent)
+            block = f"# {day.isoformat()}\n\n{block}"
+        elif not tail.endswith(b"\n"):
+            block = f"\n{block}"
+        _write(file, block.encode())
+        os.fsync(file.fileno())
+    if not size:
+        sync_folder(path.parent)
     return True
 
 
@@ -162,7 +171,9 @@ def _read_event(raw: list[str], day: date) -> Event | None:
 
 
 def _sealed(data: bytes, event_id: str) -> bool:
-    return re.search(rb" \^e_%s\r?(?:\n|\Z)" % event_id.encode(), data) is not None
+    seal = f" ^e_{event_id}".encode()
+    # Nearly always it is not there, and to look for bytes is cheaper than to compile a pattern.
+    return seal in data and re.search(rb"%s\r?(?:\n|\Z)" % re.escape(seal), data) is not None
 
 
 def _write(file: BinaryIO, data: bytes) -> None:

@@ -54,16 +54,11 @@ class Journal:
     ) -> bool:
         folder = LearnerFolder(self._root, learner_id)
         try:
-            await asyncio.to_thread(_append_all, folder, events, recovering)
+            await asyncio.to_thread(append, folder, *events, recovering=recovering)
         except (OSError, MemoryBusy) as error:
             log.error("the journal cannot be written, it will be at the next start: %s", error)
             return False
         return True
-
-
-def _append_all(folder: LearnerFolder, events: tuple[Event, ...], recovering: bool) -> None:
-    for event in events:
-        append(folder, event, recovering=recovering)
 
 
 def _mark(session: Session, turn_ids: list[str]) -> None:

@@ -110,6 +110,23 @@ def test_the_same_event_is_written_once(tmp_path: Path) -> None:
     assert len(read_day(home, DAY).events) == 1
 
 
+def test_events_written_together_are_each_sealed_on_their_day(tmp_path: Path) -> None:
+    home = folder(tmp_path)
+    there = event("asked", key=ADA)
+    append(home, there)
+    late = event("late", at=datetime(2026, 12, 1, 9, 0, tzinfo=UTC))
+    assert append(home, there, event("answered", key=BOB), late)
+    assert [one.text for one in read_day(home, DAY).events] == ["asked", "answered"]
+    assert [one.text for one in read_events(home, limit=1)] == ["late"]
+    assert not append(home, there, late)
+
+
+def test_a_bad_event_among_good_ones_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="ULID"):
+        append(folder(tmp_path), event("good"), event("bad", key="no-ulid"))
+    assert not folder(tmp_path).path.exists()
+
+
 def test_recovery_finds_an_event_however_far_back(tmp_path: Path) -> None:
     home = folder(tmp_path)
     old = event("old")
