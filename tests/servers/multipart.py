@@ -26,8 +26,9 @@ class Part:
 
 async def parts(request: web.BaseRequest, body: bytes) -> list[Part]:
     """Return the named parts of a body; raises ValueError when it is no multipart body."""
-    # The reader wants a stream, so the body is fed to one once more.
-    stream = StreamReader(request.protocol, limit=2**16)
+    # The reader wants a stream, so the body is fed to one once more: one that is large enough
+    # never to stop the connection it belongs to.
+    stream = StreamReader(request.protocol, limit=len(body) + 1)
     stream.feed_data(body)
     stream.feed_eof()
     reader = MultipartReader(CIMultiDict(request.headers), stream)

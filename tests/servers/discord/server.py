@@ -34,6 +34,7 @@ from tests.servers.faults import Matcher, RecordedRequest, Rule
 
 _API = re.compile(r"/api/v(\d+)(/.*)")
 _FILE = re.compile(r"/attachments/(\d+)/(\d+)/([^/]+)")
+_CALL = web.RequestKey("call", Call)
 _SOCKETS = {"/gateway": "gateway", "/resume": "gatewayResume"}
 _VIA = {"Via": "1.1 google"}
 """Clients take a 429 without it for a ban of their address."""
@@ -232,7 +233,7 @@ class DiscordServer(LocalServer):
         if route is None:
             return Asked(request.path, {})
         call = await read(request, body, path)
-        request["call"] = call
+        request[_CALL] = call
         rest = call.body if isinstance(call.body, dict) else {"items": call.body}
         return Asked(route.name, {**call.query, **path, **(rest if call.body is not None else {})})
 
@@ -258,7 +259,7 @@ class DiscordServer(LocalServer):
             raise NOT_ALLOWED if exists else NOT_FOUND
         if not route.open and request.headers.get("Authorization") != f"Bot {self.token}":
             raise UNAUTHORIZED
-        call: Call = request["call"]
+        call = request[_CALL]
         # No endpoint ever waits, so each runs whole under the lock.
         with self.changes.lock:
             verdict = self.state.limits.take(
