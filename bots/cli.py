@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import sys
 from typing import Annotated
@@ -47,7 +48,11 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # An answer may hold characters that the host's encoding lacks.
         sys.stdout.reconfigure(errors="replace")
-    app()
+    try:
+        app()
+    finally:
+        # What lives now ends with the process; to search it for garbage once more takes a second.
+        gc.freeze()
 
 
 if __name__ == "__main__":

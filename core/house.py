@@ -137,7 +137,11 @@ class House:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._journal.settle()
-        await asyncio.gather(*(channel.stop() for channel in self._channels.values()))
+        try:
+            async with asyncio.timeout(max(0.5, end - loop.time())):
+                await asyncio.gather(*(channel.stop() for channel in self._channels.values()))
+        except TimeoutError:
+            log.warning("not every channel closed in time; it was cut off")
         await self._parts.model.close()
 
     async def idle(self) -> None:
