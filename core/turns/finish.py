@@ -23,6 +23,8 @@ from core.turns.outbox import Parcel, post
 from memory.journal import Event
 
 EVENTS = TypeAdapter(tuple[Event, ...])
+KEPT_QUOTE = 1_000
+"""Characters of a quoted message that go into the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def record(
             "text": text,
         }
         for role, text in (
-            (Role.LEARNER, ending.learner_words and _as_edited(session, job, ending.learner_words)),
+            (Role.LEARNER, ending.learner_words and _by_now(session, job, ending.learner_words)),
             (Role.TUTOR, ending.tutor_words),
         )
         if text
@@ -113,8 +115,22 @@ def record(
     )
 
 
-def _as_edited(session: Session, job: Job, words: str) -> str:
-    """What the learner's message says by now: it may have been edited during the turn."""
+def _by_now(session: Session, job: Job, words: str) -> str:
+    """What the learner said, for the history: it may have been edited during the turn."""
     stored = session.exec(select(col(Inbound.message)).where(Inbound.id == job.inbound_id)).one()
-    content = InboundMessage.model_validate_json(stored).content if stored else None
-    return content.text if isinstance(content, Text) and content.text.strip() else words
+    return as_said(InboundMessage.model_validate_json(stored), words) if stored else words
+
+
+def as_said(message: InboundMessage, wordless: str) -> str:
+    """A learner's message as a line of history; ``wordless`` stands for one without own words.
+
+    What it refers to of somebody else's is kept with it: later turns would not know what was
+    talked about.
+    """
+    own = message.content.text if isinstance(message.content, Text) else ""
+    words = own if own.strip() else wordless
+    quote = message.quote
+    if quote is None or quote.from_tutor:
+        return words
+    cut = quote.text if len(quote.text) <= KEPT_QUOTE else f"{quote.text[:KEPT_QUOTE]} …"
+    return f"{words}\n\n(about this message by {quote.author}: {cut})"

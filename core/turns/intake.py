@@ -16,7 +16,7 @@ from sqlmodel import Session, col, insert, select, update
 
 from core.access import AccessMode, AccessPolicy, Verdict, pairing_code
 from core.clock import Clock
-from core.context import ChatKind, Command, InboundMessage, LearnerId, Role, Text
+from core.context import ChatKind, Command, InboundMessage, LearnerId, Press, Role, Text
 from core.document import Document
 from core.i18n import Language, language_from, words_for
 from core.ids import new_id
@@ -24,7 +24,6 @@ from core.store.session import Store, insert_new
 from core.store.tables import (
     Account,
     Conversation,
-    Delivered,
     Inbound,
     InboundState,
     Learner,
@@ -32,8 +31,9 @@ from core.store.tables import (
     Outgoing,
 )
 from core.turns.conversation import Whose, conversation_key, whose
+from core.turns.finish import as_said
 from core.turns.lanes import Job
-from core.turns.outbox import post
+from core.turns.outbox import addressee_of, post
 
 log = logging.getLogger(__name__)
 
@@ -160,7 +160,7 @@ class Intake:
             if message.edited:
                 taken.edits += _edit(session, message)
                 continue
-            conversation_id, shared = _conversation(session, message, now)
+            conversation_id, shared = _conversation(session, message, learner.id, now)
             row_id = _insert(session, message, learner.id, conversation_id, now)
             if row_id is None:
                 log.info("duplicate event %s", message.message_id)
@@ -293,21 +293,13 @@ def _stored(message: InboundMessage) -> str:
     return message.model_dump_json(exclude_none=True)
 
 
-def _conversation(session: Session, message: InboundMessage, now: datetime) -> tuple[str, bool]:
+def _conversation(
+    session: Session, message: InboundMessage, learner_id: str, now: datetime
+) -> tuple[str, bool]:
     """Id of the message's conversation, made when new, and whether several people share it."""
     sharing = whose(message)
-    quote = message.quote
-    if sharing is Whose.ASKER and quote and quote.from_tutor and quote.message_id:
-        joined = session.exec(
-            select(col(Outgoing.conversation_id))
-            .join(Delivered, col(Delivered.outgoing_id) == col(Outgoing.id))
-            .where(
-                Delivered.channel == message.target.channel,
-                Delivered.account == message.target.account,
-                Delivered.chat == message.target.chat,
-                Delivered.message_id == quote.message_id,
-            )
-        ).first()
+    if sharing is Whose.ASKER:
+        joined = _joined(session, message, learner_id)
         if joined:
             return joined, True
     shared = sharing is not Whose.LEARNER
@@ -320,6 +312,21 @@ def _conversation(session: Session, message: InboundMessage, now: datetime) -> t
         insert(Conversation).values(id=made, key=key, shared=shared, history_from=0, created_at=now)
     )
     return made, shared
+
+
+def _joined(session: Session, message: InboundMessage, learner_id: str) -> str | None:
+    """The conversation of the tutor's message that this one replies to, or whose button it is.
+
+    A button said to somebody else is pressed for oneself, so it joins nothing.
+    """
+    quote, content = message.quote, message.content
+    if isinstance(content, Press):
+        said = addressee_of(session, message.target, content.origin)
+        return said.conversation_id if said and said.learner_id == learner_id else None
+    if quote is None or not quote.from_tutor or quote.message_id is None:
+        return None
+    said = addressee_of(session, message.target, quote.message_id)
+    return said.conversation_id if said else None
 
 
 def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:
@@ -336,8 +343,8 @@ def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:
     before = InboundMessage.model_validate_json(row.message)
     if not isinstance(before.content, Text) or not isinstance(message.content, Text):
         return []  # a command or a button is not rewritten by an edit
+    row.message = _stored(message)
     if row.state == InboundState.QUEUED:
-        row.message = _stored(message)
         return [EditedJob(row.id or 0, row.conversation_id or "", message)]
     session.exec(
         update(Line)
@@ -346,7 +353,7 @@ def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:
             col(Line.message_id) == row.message_id,
             col(Line.role) == Role.LEARNER,
         )
-        .values(text=message.content.text)
+        .values(text=as_said(message, message.content.text))
     )
     return []
 

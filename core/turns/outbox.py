@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlmodel import Session, col, select
 
@@ -95,6 +96,28 @@ def open_parcel(row: Outgoing) -> Parcel:
         conversation_id=row.conversation_id,
         learner_id=row.learner_id,
     )
+
+
+class Addressee(NamedTuple):
+    """Whom a delivered message was said to, and in which conversation."""
+
+    learner_id: str | None
+    conversation_id: str | None
+
+
+def addressee_of(session: Session, target: ReplyTarget, message_id: str) -> Addressee | None:
+    """Look up one of our own messages in the target's chat; None for any other."""
+    found = session.exec(
+        select(col(Outgoing.learner_id), col(Outgoing.conversation_id))
+        .join(Delivered, col(Delivered.outgoing_id) == col(Outgoing.id))
+        .where(
+            Delivered.channel == target.channel,
+            Delivered.account == target.account,
+            Delivered.chat == target.chat,
+            Delivered.message_id == message_id,
+        )
+    ).first()
+    return Addressee(*found) if found else None
 
 
 def waiting(session: Session, channel: str, account: str, now: datetime) -> list[Parcel]:

@@ -26,13 +26,13 @@ from core.i18n import words_for
 from core.ids import new_id
 from core.logs import log_context, reference
 from core.store.session import Store
-from core.store.tables import Delivered, Inbound, Line, Outgoing
+from core.store.tables import Inbound, Line, Outgoing
 from core.turns.chat import ChatTurn
 from core.turns.delivery import Delivery
 from core.turns.finish import Ending, record, settle
 from core.turns.journal import Journal
 from core.turns.lanes import Job
-from core.turns.outbox import Parcel
+from core.turns.outbox import Parcel, addressee_of
 
 log = logging.getLogger(__name__)
 
@@ -257,17 +257,8 @@ def _said_to(session: Session, job: Job) -> str | None:
     origin = message.content.origin
     if message.chat_kind is ChatKind.PRIVATE:
         return origin
-    addressee = session.exec(
-        select(col(Outgoing.learner_id))
-        .join(Delivered, col(Delivered.outgoing_id) == col(Outgoing.id))
-        .where(
-            Delivered.channel == message.target.channel,
-            Delivered.account == message.target.account,
-            Delivered.chat == message.target.chat,
-            Delivered.message_id == origin,
-        )
-    ).first()
-    return origin if addressee == job.learner_id else None
+    addressee = addressee_of(session, message.target, origin)
+    return origin if addressee and addressee.learner_id == job.learner_id else None
 
 
 def _privately(job: Job) -> str:

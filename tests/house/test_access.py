@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlmodel import select
 
-from core.access import AccessMode
+from bots.app import Ground, user_name
+from bots.terminal.receive import account_of
+from core.access import AccessMode, Verdict
+from core.settings import Settings
 from core.store.tables import AccessState, Inbound
+from core.tuning import Tuning
 from tests.house.conftest import MakeHome
 from tests.house.home import Home, code_in
 from tests.servers.telegram import TelegramServer, media
@@ -173,3 +178,15 @@ async def test_an_allow_list_admits_those_on_it_and_the_approved(
 
 async def test_an_open_house_teaches_everybody(home: Home, telegram: TelegramServer) -> None:
     assert (await home.tell(telegram.user(7, "Ada"), "hello")).text == "Go on."
+
+
+@pytest.mark.parametrize("mode", AccessMode)
+async def test_the_person_at_the_terminal_is_an_owner_in_every_mode(
+    home: Home, monkeypatch: pytest.MonkeyPatch, mode: AccessMode
+) -> None:
+    monkeypatch.setenv("PARTNERS_ACCESS", mode.value)
+    monkeypatch.setenv("PARTNERS_DATA", str(home.folder))
+    policy = Ground(Settings.load(), Tuning(), home.store).policy
+    assert policy.mode is mode
+    assert policy.judge(account_of(user_name()), None) is Verdict.OWNER
+    assert policy.judge("telegram:7", None) is not Verdict.OWNER

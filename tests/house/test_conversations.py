@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sqlmodel import select
 
+from core.store.tables import Card
 from tests.house.home import Home, hanging, spoken, system
 from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.telegram import TelegramServer
@@ -93,6 +95,41 @@ async def test_in_a_group_without_threads_every_asker_has_a_conversation(
     ]
 
 
+async def test_a_second_try_stays_in_the_conversation_that_was_joined(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada, eve, group = telegram.user(7, "Ada"), telegram.user(9, "Eve"), telegram.supergroup()
+    [to_ada] = await home.ask(group, ada, "@tutor_bot one?")
+    openai.script(Reply.failing(401, "no"))
+    [failed] = await home.ask(group, eve, "why?", reply_to=to_ada)
+    calls = len(home.prompts)
+    _, [refused] = await home.press(failed, "Try again", ada)
+    assert "out of date" in refused.text
+    assert len(home.prompts) == calls, "a question is its asker's to repeat"
+    _, [answer] = await home.press(failed, "Try again", eve)
+    assert answer.text == "Go on."
+    assert [text for _, text in spoken(home.prompts[-1])] == ["Ada: one?", "Go on.", "why?"]
+
+
+async def test_what_a_question_was_about_is_known_to_later_turns(
+    home: Home, telegram: TelegramServer
+) -> None:
+    ada, eve, group = telegram.user(7, "Ada"), telegram.user(8, "Eve"), telegram.supergroup()
+    said = group.say(eve, "0.999… is less than 1")
+    await home.ask(group, ada, "@tutor_bot is that so?", reply_to=said)
+    await home.ask(group, ada, "@tutor_bot sure?")
+    [first, *_] = spoken(home.prompts[-1])
+    assert first == (
+        "user",
+        "Ada: is that so?\n  \n  (about this message by Eve: 0.999… is less than 1)",
+    )
+    origin = {"type": "user", "sender_user": eve.json(), "date": 1_790_000_000}
+    ada.private.post(ada, "x² = 2", extra={"forward_origin": origin})
+    await home.quiet()
+    await home.tell(ada, "is it 1.4?")
+    assert "(about this message by Eve: x² = 2)" in spoken(home.prompts[-1])[0][1]
+
+
 async def test_what_nobody_addressed_to_the_tutor_leaves_no_trace(
     home: Home, telegram: TelegramServer
 ) -> None:
@@ -136,6 +173,19 @@ async def test_a_private_command_in_a_group_points_to_the_private_chat(
     assert "zebra8" not in known
     assert "1 question is waiting" in (await home.tell(ada, "/due")).text
     assert "Berlin" in (await home.tell(ada, "/timezone")).text
+
+
+@pytest.mark.parametrize("data", ["review:", "reveal:{card}:0:0", "rate:{card}:0:3:0"])
+async def test_a_private_button_does_nothing_in_a_group(
+    home: Home, telegram: TelegramServer, data: str
+) -> None:
+    ada, group = telegram.user(7, "Ada"), telegram.supergroup()
+    await home.tell(ada, "/add zebra7 :: zebra7")
+    card = await home.read(lambda s: s.exec(select(Card.id)).one())
+    [shown] = await home.ask(group, ada, "/start@tutor_bot")
+    [answer] = await home.press_forged(ada, shown, data.format(card=card))
+    assert "privately" in answer.text
+    assert "1 question is waiting" in (await home.tell(ada, "/due")).text
 
 
 async def test_an_unfinished_question_is_answered_after_a_restart(

@@ -69,6 +69,19 @@ async def test_an_edit_during_the_turn_is_context_for_the_next_turn(
     assert spoken(home.prompts[1])[0] == ("user", "what is 2+4?")
 
 
+async def test_a_second_try_answers_the_question_as_it_was_edited(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    openai.script(Reply.failing(401, "no"))
+    asked = ada.say("what is 2+3?")
+    await home.quiet()
+    ada.private.edit(asked, "what is 2+4?")
+    await home.quiet()
+    await home.press(ada.private.from_bot[-1], "Try again")
+    assert spoken(home.prompts[-1]) == [("user", "what is 2+4?")]
+
+
 @pytest.mark.parametrize("text", ["/stop", "/add one :: two", "/new", "/remember my age"])
 async def test_an_edit_into_a_command_runs_nothing(
     home: Home, telegram: TelegramServer, openai: OpenAIServer, text: str

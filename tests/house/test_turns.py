@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from sqlmodel import select
 
 from core.store.tables import Turn
@@ -77,8 +75,7 @@ async def test_stop_ends_a_hanging_call_and_keeps_the_question(
     ada.say("one?")
     call = await gate.wait_reached()
     ada.say("/stop")
-    async with asyncio.timeout(1):
-        stopped = await ada.private.wait_message()
+    stopped = await ada.private.wait_message()
     assert "Stopped" in stopped.text
     await openai.wait_for(lambda: call.hung_up)
     gate.release()
