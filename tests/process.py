@@ -110,6 +110,11 @@ class Serving:
         """Everything logged in this installation so far."""
         return self._log.read_text(encoding="utf-8", errors="replace")
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not ended yet."""
+        return self._process.poll() is None
+
     def kill(self) -> None:
         """``kill -9``; fine when it is gone already."""
         self._process.kill()
@@ -117,8 +122,12 @@ class Serving:
 
     def terminate(self, within: float = PATIENCE) -> int:
         """SIGTERM; return the exit status."""
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(within)
+        self.signal(signal.SIGTERM)
+        return self.wait(within)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal and leave the process to it."""
+        self._process.send_signal(number)
 
     def wait(self, within: float = PATIENCE) -> int:
         """Wait for the end; return the exit status."""

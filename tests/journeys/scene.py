@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+import signal
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from tests.servers.telegram.shown import Shown
 CHAT = "chat.completions"
 NOTICE = "I'm not sure my last message reached you."
 SHOW_AGAIN = "Show again"
+STOPPING = '"message": "stopping"'
 _MARK = re.compile(r"\bQ\d+\b")
 
 
@@ -60,14 +63,21 @@ class Scene:
     def start(self) -> None:
         """Start ``serve``, which polls once it is ready."""
         asked = len(self.telegram.requests_of("getUpdates"))
-        self._serving = self.installation.serve()
+        self.begin_to_start()
         self.telegram.wait_request_blocking("getUpdates", count=asked + 1, within=30)
+
+    def begin_to_start(self) -> None:
+        """Start ``serve`` and do not wait."""
+        self._serving = self.installation.serve()
 
     def kill(self) -> None:
         """``kill -9``, then let go of every request that was held: nobody hears the answer."""
         if self._serving is not None:
             self._serving.kill()
             self._serving = None
+        self._let_go()
+
+    def _let_go(self) -> None:
         for gate in self._gates:
             gate.drop()
         self._gates.clear()
@@ -77,20 +87,35 @@ class Scene:
         self.kill()
         self.start()
 
-    def stop(self) -> None:
-        """Stop in good order: every receipt is known."""
-        assert self.serving.terminate() == 0
+    def stop(self, number: signal.Signals = signal.SIGTERM, *, within: float = 30) -> None:
+        """Stop in good order within some seconds, with status 0."""
+        self.serving.signal(number)
+        self.ended(within)
+
+    def begin_to_stop(self) -> None:
+        """Send SIGTERM and wait until the process has heard it."""
+        heard = self.serving.log.count(STOPPING)
+        self.serving.signal(signal.SIGTERM)
+        wait_until(lambda: self.serving.log.count(STOPPING) > heard, "it does not stop")
+
+    def ended(self, within: float) -> None:
+        """Wait for the end of a process that has been told to stop."""
+        assert self.serving.wait(within) == 0
         self._serving = None
+        self._let_go()
+
+    def ready(self) -> None:
+        """See to it that a process runs."""
+        if self._serving is None or not self._serving.alive:
+            self.start()
 
     def tidy(self) -> None:
-        """Leave a live process and no fault behind for the next test."""
+        """Leave no fault behind for the next test."""
         self.telegram.clear_faults()
         self.openai.clear_faults()
         for gate in self._gates:
             gate.release()
         self._gates.clear()
-        if self._serving is None:
-            self.start()
 
     # Steering
 
@@ -162,6 +187,14 @@ def scene(folder: Path, *, toml: str = "", **settings: str) -> Iterator[Scene]:
         Scene(folder, telegram, openai, **settings) as one,
     ):
         yield one
+
+
+def wait_until(look: Callable[[], object], what: str, within: float = 10) -> None:
+    """Look again and again at what brings no news of itself: a file, another process."""
+    deadline = time.monotonic() + within
+    while not look():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
 
 
 def mark(question: str | Shown) -> str:

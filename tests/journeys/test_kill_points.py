@@ -46,6 +46,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 @pytest.fixture
 def house(stage: Scene) -> Iterator[Scene]:
     """The running ``serve``; a failed test leaves the next one nothing behind."""
+    stage.ready()
     yield stage
     stage.tidy()
 
