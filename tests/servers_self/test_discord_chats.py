@@ -14,6 +14,7 @@ from tests.servers.discord import (
     Permission,
     Person,
     Upload,
+    media,
 )
 from tests.servers.discord.limits import FILE_SECONDS, NONCE_SECONDS
 from tests.servers.faults import Stage
@@ -44,7 +45,6 @@ async def test_a_private_conversation_goes_round(
     await rest.send(ada.private, content="hi", message_reference=reference)
     answer = await ada.private.wait_message(after=said)
     assert (answer.text, answer.reply_to) == ("hi", said.message_id)
-    assert ada.private.actions == []
     own = await line.event("MESSAGE_CREATE")
     assert own["author"]["bot"] is True and own["type"] == 19
     assert own["referenced_message"]["content"] == "hello"
@@ -437,3 +437,31 @@ async def test_a_refusal_can_be_ordered(
     await rest.result(line, {"content": "x"})
     [first, second] = discord.requests_of("createMessage")
     assert first.json == {"channel_id": str(ada.private.id), "content": "x"} == second.json
+
+
+async def test_other_kinds_of_messages_have_their_fields(
+    line: GatewayClient, room: Channel, ada: Person
+) -> None:
+    await line.identify()
+    await line.event("GUILD_CREATE")
+    media.sticker(room, ada)
+    assert (await line.event("MESSAGE_CREATE"))["sticker_items"][0]["format_type"] == 1
+    media.voice(room, ada, b"OggS", seconds=2)
+    told = await line.event("MESSAGE_CREATE")
+    assert told["flags"] == 1 << 13 and told["attachments"][0]["duration_secs"] == 2
+    media.photo(room, ada, b"png", "look", size=20_000_000)
+    told = await line.event("MESSAGE_CREATE")
+    assert told["content"] == "look" and told["attachments"][0]["size"] == 20_000_000
+    assert told["attachments"][0]["content_type"] == "image/png"
+    paper = media.document(room, ada, "paper.pdf", b"%PDF", mime="application/pdf")
+    assert (await line.event("MESSAGE_CREATE"))["attachments"][0]["filename"] == "paper.pdf"
+    media.poll(room, ada, "When?", ["now", "later"])
+    assert (await line.event("MESSAGE_CREATE"))["poll"]["answers"][1]["answer_id"] == 2
+    media.forward(room, ada, paper)
+    told = await line.event("MESSAGE_CREATE")
+    assert told["content"] == "" and told["message_reference"]["type"] == 1
+    assert told["message_snapshots"][0]["message"]["attachments"][0]["filename"] == "paper.pdf"
+    media.unfurl(room.say(ada, "https://example.org"))
+    await line.event("MESSAGE_CREATE")
+    told = await line.event("MESSAGE_UPDATE")
+    assert told["embeds"] and told["edited_timestamp"] is None

@@ -243,6 +243,11 @@ async def test_acknowledgements_and_the_whole_line_can_die(
         await line.socket.receive(0.05)
     discord.gateway.thaw()
     assert (await line.event("MESSAGE_CREATE"))["content"] == "not sent"
+    discord.gateway.send_raw({"op": 99, "d": None})
+    assert (await line.next())["op"] == 99
+    discord.gateway.freeze()
+    discord.drop_connections()
+    assert await line.close_code() == 1006
 
 
 async def test_a_silent_client_is_closed(discord: DiscordServer, line: GatewayClient) -> None:

@@ -68,6 +68,8 @@ class Connection:
         """Where the client connected: the first address or the one for resuming."""
         self.outbox: deque[dict[str, Any] | Close | Abort] = deque()
         self.session: Session | None = None
+        self.sending = False
+        """Something has left the outbox and is not on its way yet."""
         self._sent: deque[float] = deque()
         self._beaten = 0.0
 
@@ -118,14 +120,17 @@ class Connection:
         gateway = self.gateway
 
         def something() -> bool:
-            return gateway.closed() or (bool(self.outbox) and not gateway.frozen)
+            # A cut goes through a line on which nothing else does.
+            first = self.outbox[0] if self.outbox else None
+            stuck = first is None or (gateway.frozen and not isinstance(first, Abort))
+            return gateway.closed() or not stuck
 
         while True:
             await gateway.state.changes.wait_for(something, None)
-            if gateway.closed():
-                order: dict[str, Any] | Close | Abort = Abort()
-            else:
-                order = self.outbox[0]
+            with gateway.state.changes.lock:
+                ended = gateway.closed() or not self.outbox
+                order = Abort() if ended else self.outbox.popleft()
+                self.sending = True
             match order:
                 case Abort():
                     if transport is not None:
@@ -143,9 +148,7 @@ class Connection:
                             await socket.send_bytes(encoded)
                     except ConnectionError:
                         return
-            # Only now, so that an empty outbox means that everything is on its way.
-            with gateway.state.changes.lock:
-                self.outbox.popleft()
+            self.sending = False
             gateway.state.changes.announce()
 
     # Receiving

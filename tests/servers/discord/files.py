@@ -23,6 +23,10 @@ class Upload:
     data: bytes
     content_type: str | None = None
     description: str | None = None
+    size: int | None = None
+    """Claims this many bytes instead of those there are."""
+    duration: float | None = None
+    """Seconds of a voice message."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +43,6 @@ class File:
     """Bytes it claims to have."""
     description: str | None = None
     duration: float | None = None
-    """Seconds of a voice message."""
 
     def json(self, state: State) -> dict[str, Any]:
         """Return the Attachment object; its link works for a day."""
@@ -64,14 +67,7 @@ class File:
         return data
 
 
-def stored(
-    state: State,
-    chat_id: int,
-    upload: Upload,
-    *,
-    size: int | None = None,
-    duration: float | None = None,
-) -> File:
+def stored(state: State, chat_id: int, upload: Upload) -> File:
     """Keep a file for downloads and return it as an attachment."""
     name = _UNSAFE.sub("_", upload.filename) or "unknown"
     kind = upload.content_type or mimetypes.guess_type(name)[0]
@@ -81,9 +77,9 @@ def stored(
         name,
         upload.data,
         kind,
-        len(upload.data) if size is None else size,
+        len(upload.data) if upload.size is None else upload.size,
         upload.description,
-        duration,
+        upload.duration,
     )
     state.files[file.file_id] = file
     return file

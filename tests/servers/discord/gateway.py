@@ -95,7 +95,11 @@ class Gateway:
 
     def drop_connections(self) -> None:
         """Cut every connection without a close frame; sessions stay resumable."""
-        self._order(Abort())
+        with self.state.changes.lock:
+            for connection in self.connections:
+                # What was not sent by now is lost with the line.
+                connection.outbox.appendleft(Abort())
+        self.state.changes.announce()
 
     def close_connections(self, code: int, reason: str = "") -> None:
         """Close every connection with this code; some codes end the session too."""
@@ -132,7 +136,7 @@ class Gateway:
         self._order(payload)
 
     def freeze(self) -> None:
-        """Send nothing more, not even acknowledgements or a close."""
+        """Send nothing more, neither acknowledgements nor a close; a cut still cuts."""
         self.frozen = True
 
     def thaw(self) -> None:
@@ -140,7 +144,7 @@ class Gateway:
         self.frozen = False
         self.state.changes.announce()
 
-    def _order(self, order: dict[str, Any] | Close | Abort) -> None:
+    def _order(self, order: dict[str, Any] | Close) -> None:
         with self.state.changes.lock:
             for connection in self.connections:
                 connection.post(order)
@@ -190,7 +194,9 @@ class Gateway:
     def ready(self) -> bool:
         """Whether a client is connected, identified or resumed, and was sent all there was."""
         return any(
-            session.connection is not None and not session.connection.outbox
+            session.connection is not None
+            and not session.connection.outbox
+            and not session.connection.sending
             for session in self.sessions.values()
         )
 

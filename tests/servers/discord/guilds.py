@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.servers.discord.channels import Channel
 from tests.servers.discord.intents import GUILDS, MEMBERS, Event
 from tests.servers.discord.permissions import NONE, USUAL, Permission
-from tests.servers.discord.shown import JOINED, Shown, iso
+from tests.servers.discord.shown import JOINED, iso
 
 if TYPE_CHECKING:
     from tests.servers.discord.people import Person
@@ -167,11 +167,6 @@ class Guild:
         with self.state.changes.lock:
             self.available = True
             self.state.push(self.created_event())
-
-    def find(self, text: str) -> list[Shown]:
-        """Return every message of the bot in this server that contains this text."""
-        chats = [chat for chat in self.state.chats.values() if chat.guild is self]
-        return [m for chat in chats for m in chat.from_bot if text in m.text]
 
     # JSON
 

@@ -145,7 +145,6 @@ def _written(
     message = notified(composed(chat, draft, blank), draft, None)
     if hidden:
         message = replace(message, pinged=frozenset())
-    chat.actions.clear()
     message = chat.show(message)
     press.written.append(message.message_id)
     return message

@@ -122,7 +122,6 @@ def create_message(state: State, call: Call) -> Any:
         nonce=draft.nonce,
     )
     message = notified(composed(chat, draft, blank), draft, original)
-    chat.actions.clear()
     message = chat.show(message)
     if draft.nonce is not None:
         state.nonces[str(draft.nonce)] = (state.clock(), message)
@@ -227,7 +226,7 @@ def _mark(name: str, raw: str) -> int:
 
 
 def typing(state: State, call: Call) -> None:
-    """POST /channels/{channel_id}/typing. The sign goes with the next message."""
+    """POST /channels/{channel_id}/typing."""
     chat = chat_of(state, call.id("channel_id"))
     if chat.person is not None and not chat.person.reachable:
         raise refusal(50007)
