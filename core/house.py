@@ -136,7 +136,7 @@ class House:
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
-        await self._journal.settle()
+        await self._settle_journal()
         try:
             async with asyncio.timeout(max(0.5, end - loop.time())):
                 await asyncio.gather(*(channel.stop() for channel in self._channels.values()))
@@ -187,7 +187,14 @@ class House:
     async def _settle(self) -> None:
         while True:
             await asyncio.sleep(SETTLE_EVERY)
+            await self._settle_journal()
+
+    async def _settle_journal(self) -> None:
+        """Its one guard: what stays unmarked is marked at the next start, and not written twice."""
+        try:
             await self._journal.settle()
+        except Exception:
+            log.exception("the journal could not be marked as written; the next start does it")
 
     def _proactive(self, name: str) -> bool:
         return any(
