@@ -155,36 +155,40 @@ async def test_a_persona_chosen_in_a_shared_thread_is_the_choosers_own(
     assert "You are Socrates" in system(home.prompts[2]), "elsewhere the choice does not hold"
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["/memory", "/remember zebra8", "/add a :: b", "/review", "/due", "/timezone Tokyo"],
-)
 async def test_a_private_command_in_a_group_points_to_the_private_chat(
-    home: Home, telegram: TelegramServer, command: str
+    home: Home, telegram: TelegramServer
 ) -> None:
     ada, group = telegram.user(7, "Ada"), telegram.supergroup()
     await home.tell(ada, "/remember zebra7")
     await home.tell(ada, "/add zebra7 :: zebra7")
-    name, _, rest = command.partition(" ")
-    [answer] = await home.ask(group, ada, f"{name}@tutor_bot {rest}".strip())
-    assert "privately" in answer.text
-    assert answer.labels == []
+    for command in (
+        "/memory",
+        "/remember zebra8",
+        "/add a :: b",
+        "/review",
+        "/due",
+        "/timezone Tokyo",
+    ):
+        name, _, rest = command.partition(" ")
+        [answer] = await home.ask(group, ada, f"{name}@tutor_bot {rest}".strip())
+        assert "privately" in answer.text
+        assert answer.labels == []
     known = (await home.tell(ada, "/memory")).text
     assert "zebra8" not in known
     assert "1 question is waiting" in (await home.tell(ada, "/due")).text
     assert "Berlin" in (await home.tell(ada, "/timezone")).text
 
 
-@pytest.mark.parametrize("data", ["review:", "reveal:{card}:0:0", "rate:{card}:0:3:0"])
 async def test_a_private_button_does_nothing_in_a_group(
-    home: Home, telegram: TelegramServer, data: str
+    home: Home, telegram: TelegramServer
 ) -> None:
     ada, group = telegram.user(7, "Ada"), telegram.supergroup()
     await home.tell(ada, "/add zebra7 :: zebra7")
     card = await home.read(lambda s: s.exec(select(Card.id)).one())
     [shown] = await home.ask(group, ada, "/start@tutor_bot")
-    [answer] = await home.press_forged(ada, shown, data.format(card=card))
-    assert "privately" in answer.text
+    for data in ("review:", "reveal:{card}:0:0", "rate:{card}:0:3:0"):
+        [answer] = await home.press_forged(ada, shown, data.format(card=card))
+        assert "privately" in answer.text, data
     assert "1 question is waiting" in (await home.tell(ada, "/due")).text
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
-import pytest
 from sqlmodel import select
 
 from core.loop.gates import Budget
@@ -107,70 +107,62 @@ async def test_a_chinese_learner_hears_of_it_in_chinese(
     assert not any("a" <= c <= "z" for c in answer.text)
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        pytest.param(Reply.empty(), "empty", id="says nothing"),
-        pytest.param(Reply("<think>zebra9 hmm</think>"), "empty", id="only thinks"),
-        pytest.param(Reply(trouble=Trouble.GARBAGE), "provider_error", id="garbage"),
-        pytest.param(
-            Reply("abc", trouble=Trouble.GARBAGE, trouble_after=1), "provider_error", id="torn"
-        ),
-        pytest.param(Reply(trouble=Trouble.DROP), "provider_error", id="drops the line"),
-        pytest.param(Reply(trouble=Trouble.ERROR), "provider_error", id="error in the stream"),
-        pytest.param(Reply(trouble=Trouble.NO_END), "provider_error", id="no end"),
-        pytest.param(
-            Reply("<html>zebra9</html>", content_type="text/html"), None, id="another content type"
-        ),
-        pytest.param(
-            Reply.failing(401, f"Incorrect API key provided: {KEY}", code="invalid_api_key"),
-            "provider_error",
-            id="refuses the key",
-        ),
-        pytest.param(
-            Reply.failing(404, "The model `zebra9` does not exist", code="model_not_found"),
-            "provider_error",
-            id="unknown model",
-        ),
-        pytest.param(
-            Reply.failing(429, "You exceeded your current quota", code="insufficient_quota"),
-            "provider_error",
-            id="no credit",
-        ),
-        pytest.param(
-            Reply.failing(400, "zebra9 content policy", kind="invalid_request_error"),
-            "provider_error",
-            id="refuses the request",
-        ),
-        pytest.param(Reply("", finish="content_filter"), "provider_error", id="filtered"),
-        pytest.param(
-            Reply.calls(ToolCall("current_time", '{"a": ')), "malformed", id="unreadable calls"
-        ),
-        pytest.param(Reply.calls(ToolCall("zebra9")), None, id="unknown tool"),
-    ],
-)
-async def test_nonsense_ends_in_one_clear_sentence(
-    home: Home,
-    telegram: TelegramServer,
-    openai: OpenAIServer,
-    reply: Reply,
-    reason: str | None,
+NONSENSE: list[tuple[str, Reply, str | None]] = [
+    ("says nothing", Reply.empty(), "empty"),
+    ("only thinks", Reply("<think>zebra9 hmm</think>"), "empty"),
+    ("garbage", Reply(trouble=Trouble.GARBAGE), "provider_error"),
+    ("torn", Reply("abc", trouble=Trouble.GARBAGE, trouble_after=1), "provider_error"),
+    ("drops the line", Reply(trouble=Trouble.DROP), "provider_error"),
+    ("error in the stream", Reply(trouble=Trouble.ERROR), "provider_error"),
+    ("no end", Reply(trouble=Trouble.NO_END), "provider_error"),
+    ("another content type", Reply("<html>zebra9</html>", content_type="text/html"), None),
+    (
+        "refuses the key",
+        Reply.failing(401, f"Incorrect API key provided: {KEY}", code="invalid_api_key"),
+        "provider_error",
+    ),
+    (
+        "unknown model",
+        Reply.failing(404, "The model `zebra9` does not exist", code="model_not_found"),
+        "provider_error",
+    ),
+    (
+        "no credit",
+        Reply.failing(429, "You exceeded your current quota", code="insufficient_quota"),
+        "provider_error",
+    ),
+    (
+        "refuses the request",
+        Reply.failing(400, "zebra9 content policy", kind="invalid_request_error"),
+        "provider_error",
+    ),
+    ("filtered", Reply("", finish="content_filter"), "provider_error"),
+    ("unreadable calls", Reply.calls(ToolCall("current_time", '{"a": ')), "malformed"),
+    ("unknown tool", Reply.calls(ToolCall("zebra9")), None),
+]
+"""What the model does, and the reason that ends the turn; None where an answer is fine too."""
+
+
+async def test_nonsense_ends_in_one_clear_sentence_and_no_other_chat_notices(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
 ) -> None:
-    ada, ben = telegram.user(7, "Ada"), telegram.user(8, "Ben")
-    openai.default = lambda request: (
-        reply if "ping" not in json.dumps(request.json) else Reply("pong")
-    )
-    ada.say("why?")
-    assert (await home.tell(ben, "ping")).text == "pong", "no other chat notices"
-    [answer] = ada.private.from_bot
-    if reason is not None:
-        assert await _reasons(home, ada) == [reason]
-        assert answer.labels == ["Try again"]
-        reference_in(answer.text)
-        _nothing_internal(home, answer)
-    else:
-        assert answer.text.strip()
-    assert answer.text.isprintable() or "\n" in answer.text
+    ben = telegram.user(8, "Ben")
+    for number, (what, reply, reason) in enumerate(NONSENSE):
+        ada = telegram.user(100 + number, "Ada")
+        openai.default = partial(_nonsense_but_for_ben, reply)
+        ada.say("why?")
+        assert (await home.tell(ben, "ping")).text == "pong", what
+        [answer] = ada.private.from_bot
+        assert answer.text.strip(), what
+        if reason is not None:
+            assert await _reasons(home, ada) == [reason], what
+            assert answer.labels == ["Try again"], what
+            reference_in(answer.text)
+            _nothing_internal(home, answer)
+
+
+def _nonsense_but_for_ben(reply: Reply, request: RecordedRequest) -> Reply:
+    return Reply("pong") if "ping" in json.dumps(request.json) else reply
 
 
 async def test_a_rate_limit_is_waited_out(
