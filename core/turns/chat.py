@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -59,7 +58,7 @@ _FAILURES = {
 class _Loaded:
     history: tuple[HistoryLine, ...]
     persona: Persona
-    due: int
+    notes: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ class ChatTurn:
             text=text,
             quote=question.quote,
             history=loaded.history,
-            memory_view=await self._view(job, private, loaded.due),
+            memory_view=loaded.notes,
             persona_id=loaded.persona.id,
             target=question.target,
         )
@@ -141,21 +140,20 @@ class ChatTurn:
             HistoryLine(role=Role(role), text=text, speaker=speaker if job.shared else None)
             for role, text, speaker in reversed(rows)
         )
-        today = study_date(now, ZoneInfo(job.zone))
+        private = question.chat_kind is ChatKind.PRIVATE
         return _Loaded(
             history,
             chosen_persona(session, self.personas, job.learner_id, job.conversation_id),
-            due_count(session, job.learner_id, today),
+            self._notes(session, job, private, study_date(now, ZoneInfo(job.zone))),
         )
 
-    async def _view(self, job: Job, private: bool, due: int) -> str:
+    def _notes(self, session: Session, job: Job, private: bool, today: date) -> str:
+        """What is known about the learner; the files are read in the store's thread as well."""
         folder = LearnerFolder(self.memory, job.learner_id)
         audience = Audience.PRIVATE if private else Audience.GROUP
-        budget = SMALL_VIEW_TOKENS if self.model.small else VIEW_TOKENS
-        notes = await asyncio.to_thread(view, folder, audience, budget)
-        if private and due:
-            notes = f"{notes}\n- Cards due for review today: {due}".lstrip()
-        return notes
+        notes = view(folder, audience, SMALL_VIEW_TOKENS if self.model.small else VIEW_TOKENS)
+        due = due_count(session, job.learner_id, today) if private else 0
+        return f"{notes}\n- Cards due for review today: {due}".lstrip() if due else notes
 
     def _budget(self, persona: Persona) -> Budget:
         warmth = persona.model.temperature
