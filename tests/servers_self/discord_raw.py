@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import aiohttp
 
-from tests.servers.discord import Chat, DiscordServer
+from tests.servers.discord import Chat, DiscordServer, Press
 from tests.servers.discord.intents import (
     DIRECT_MESSAGES,
     DIRECT_REACTIONS,
@@ -22,6 +22,38 @@ from tests.servers.discord.intents import (
 INTENTS = (
     GUILDS | GUILD_MESSAGES | GUILD_REACTIONS | DIRECT_MESSAGES | DIRECT_REACTIONS | MESSAGE_CONTENT
 )
+
+ASK = {
+    "name": "ask",
+    "description": "Ask a question",
+    "options": [
+        {"type": 3, "name": "question", "description": "What", "required": True},
+        {"type": 4, "name": "depth", "description": "How deep", "min_value": 1, "max_value": 3},
+        {"type": 6, "name": "who", "description": "Whom"},
+        {"type": 11, "name": "file", "description": "A file"},
+        {"type": 3, "name": "subject", "description": "Subject", "autocomplete": True},
+        {
+            "type": 3,
+            "name": "mood",
+            "description": "Mood",
+            "choices": [{"name": "calm", "value": "c"}],
+        },
+    ],
+}
+MEMORY = {
+    "name": "memory",
+    "description": "Memory",
+    "options": [
+        {
+            "type": 1,
+            "name": "forget",
+            "description": "Forget",
+            "options": [
+                {"type": 3, "name": "what", "description": "What", "required": True},
+            ],
+        }
+    ],
+}
 
 
 class DiscordApi:
@@ -158,3 +190,14 @@ class GatewayClient:
             if message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY):
                 continue
             return self.socket.close_code
+
+
+class Answers:
+    """The endpoints that answer one interaction."""
+
+    def __init__(self, rest: DiscordApi, press: Press) -> None:
+        self.callback = f"POST /interactions/{press.interaction_id}/{press.token}/callback"
+        hook = f"/webhooks/{rest.server.state.application_id}/{press.token}"
+        self.follow = f"POST {hook}"
+        self.original = f"{hook}/messages/@original"
+        self.message = f"{hook}/messages"

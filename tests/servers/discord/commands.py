@@ -132,7 +132,7 @@ def _check_options(form: Form, path: Path, raw: object, *, depth: int) -> None:
         form.choice((*place, "type"), kind, range(1, 12))
         _check_name(form, place, option, strict=True)
         _check_description(form, place, option)
-        if option.get("name") in seen:
+        if str(option.get("name")) in seen:
             form.add(
                 at,
                 "APPLICATION_COMMAND_OPTIONS_NAME_DUPLICATED",
@@ -186,10 +186,12 @@ def _size(item: dict[str, Any]) -> int:
         translated = item.get(f"{field}_localizations")
         texts = [item.get(field), *(translated.values() if isinstance(translated, dict) else ())]
         total += max((len(text) for text in texts if isinstance(text, str)), default=0)
-    for inner in [*(item.get("options") or []), *(item.get("choices") or [])]:
-        if isinstance(inner, dict):
-            value = inner.get("value")
-            total += _size(inner) + (len(value) if isinstance(value, str) else 0)
+    for field in ("options", "choices"):
+        listed = item.get(field)
+        for inner in listed if isinstance(listed, list) else ():
+            if isinstance(inner, dict):
+                value = inner.get("value")
+                total += _size(inner) + (len(value) if isinstance(value, str) else 0)
     return total
 
 

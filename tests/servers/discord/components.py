@@ -40,14 +40,19 @@ INPUT = 4000
 """Characters of a modal's text field."""
 
 
-def every(components: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield all components, those inside others too."""
-    for component in components:
-        yield component
-        yield from every(component.get("components") or [])
-        for single in ("accessory", "component"):
-            if isinstance(component.get(single), dict):
-                yield from every([component[single]])
+def every(components: object) -> Iterator[dict[str, Any]]:
+    """Yield all components, those inside others too; what is no component is left out."""
+    for component in components if isinstance(components, list) else ():
+        if isinstance(component, dict):
+            yield component
+            yield from every(component.get("components"))
+            yield from every([component.get("accessory"), component.get("component")])
+
+
+def numbered(components: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return checked components, each with a number of its own as the platform gives it."""
+    last = [0]
+    return [_numbered(component, last) for component in components]
 
 
 def check_components(form: Form, raw: object, *, layout: bool) -> list[dict[str, Any]]:
@@ -62,7 +67,7 @@ def check_components(form: Form, raw: object, *, layout: bool) -> list[dict[str,
             kept.append(component)
     if layout:
         _check_layout(form, top, kept)
-    return [_numbered(component, [0]) for component in kept]
+    return kept
 
 
 def check_modal(form: Form, data: dict[str, Any]) -> None:
@@ -102,7 +107,8 @@ def _check_field(
 
 
 def _is_one_of(form: Form, path: Path, component: dict[str, Any], kinds: frozenset[int]) -> bool:
-    if component.get("type") in kinds:
+    kind = component.get("type")
+    if type(kind) is int and kind in kinds:
         return True
     listed = ", ".join(map(str, sorted(kinds))) + ("," if len(kinds) == 1 else "")
     form.add(path, "UNION_TYPE_CHOICES", f'Value of field "type" must be one of ({listed}).')
@@ -238,7 +244,6 @@ def _check_layout(form: Form, path: Path, components: list[dict[str, Any]]) -> N
 
 
 def _numbered(component: dict[str, Any], last: list[int]) -> dict[str, Any]:
-    # The platform gives each component a number of its own and returns it.
     last[0] += 1
     shown = {"id": last[0], **component}
     if isinstance(component.get("components"), list):

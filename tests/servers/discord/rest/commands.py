@@ -76,10 +76,10 @@ def set_commands(state: State, call: Call) -> Any:
     if len(call.body) > COMMANDS:
         raise refusal(30032)
     form = Form()
-    seen: set[tuple[object, object]] = set()
+    seen: set[str] = set()
     for path, command in form.items((), call.body, 0, COMMANDS):
         check_command(form, path, command)
-        key = (command.get("type", 1), command.get("name"))
+        key = f"{command.get('type', 1)} {command.get('name')}"
         if key in seen:
             form.add(
                 path,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.servers.discord.chats import Chat
-from tests.servers.discord.components import check_components
+from tests.servers.discord.components import check_components, numbered
 from tests.servers.discord.embeds import check_embeds
 from tests.servers.discord.errors import refusal
 from tests.servers.discord.files import File, Upload, stored
@@ -71,7 +71,7 @@ def drafted(
     return Draft(
         text.strip() if "content" in fields or old is None else None,
         embeds if "embeds" in fields or old is None else None,
-        components if "components" in fields or old is None else None,
+        numbered(components) if "components" in fields or old is None else None,
         kept,
         uploads,
         allowed,
