@@ -10,9 +10,11 @@ import aiohttp
 import pytest
 
 from tests.servers.discord import DiscordServer
+from tests.servers.feishu import Clock, FeishuServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.telegram import TelegramServer
 from tests.servers_self.discord_raw import DiscordApi, GatewayClient
+from tests.servers_self.feishu_callers import OpenApi
 
 
 class BotApi:
@@ -110,3 +112,15 @@ def rest(session: aiohttp.ClientSession, discord: DiscordServer) -> DiscordApi:
 @pytest.fixture
 def line(session: aiohttp.ClientSession, discord: DiscordServer) -> GatewayClient:
     return GatewayClient(session, discord)
+
+
+@pytest.fixture
+def feishu() -> Iterator[FeishuServer]:
+    # Its time passes only when a test says so: a slow machine lets nothing run out.
+    with FeishuServer(rates=None, clock=Clock(lambda: 1_800_000_000.0)) as server:
+        yield server
+
+
+@pytest.fixture
+def platform(session: aiohttp.ClientSession, feishu: FeishuServer) -> OpenApi:
+    return OpenApi(session, feishu)

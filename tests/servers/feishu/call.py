@@ -61,6 +61,15 @@ class Call:
             raise missing(name, "is required" if value is None else "is not an integer")
         return value
 
+    def query_number(self, name: str, default: int) -> int:
+        """Return an integer of the query."""
+        value = self.query.get(name)
+        if not value:
+            return default
+        if not value.isascii() or not value.isdigit():
+            raise missing(name, "is not an integer")
+        return int(value)
+
     def object(self, name: str) -> dict[str, Any]:
         """Return a string of the body that holds a JSON object; 230001 when it does not."""
         return parsed(self.text(name))
@@ -136,6 +145,9 @@ async def read_call(request: web.BaseRequest, body: bytes, path: dict[str, str])
             call.parts = await parts(request, body)
         except ValueError:
             raise Refusal(9499, "Bad Request") from None
+    elif request.content_type == "application/x-www-form-urlencoded":
+        # No interface takes such a form: to each of them the body is missing.
+        return call
     elif body:
         try:
             given = json.loads(body)

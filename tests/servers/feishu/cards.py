@@ -95,15 +95,15 @@ def walk(node: object) -> Iterator[dict[str, Any]]:
 
 def shown_text(card: Card) -> str:
     """Return what a card says in words: titles, texts, markdown and table cells, line by line."""
-    lines: list[str] = []
     header = card.get("header", {})
-    lines += [header[name]["content"] for name in ("title", "subtitle") if name in header]
+    titles = [header[name] for name in ("title", "subtitle") if name in header]
+    lines = [str(title.get("content", "")) for title in titles]
     for part in walk(card.get("body", card.get("elements", []))):
         if part["tag"] == "table":
-            names = [column["name"] for column in part["columns"]]
-            titles = [str(column.get("display_name", "")) for column in part["columns"]]
-            rows = [[str(row.get(name, "")) for name in names] for row in part["rows"]]
-            lines += [" | ".join(row) for row in [titles, *rows]]
+            columns = part["columns"]
+            rows = [[column.get("display_name", "") for column in columns]]
+            rows += [[row.get(column["name"], "") for column in columns] for row in part["rows"]]
+            lines += [" | ".join(map(str, row)) for row in rows]
         elif part["tag"] in ("markdown", "plain_text", "lark_md"):
             lines.append(str(part.get("content", "")))
     return "\n".join(lines)
@@ -135,7 +135,7 @@ def find_element(card: Card, element_id: str) -> dict[str, Any] | None:
 
 def _check_header(header: dict[str, Any], count: _Count) -> None:
     _only(header, schema.HEADER, "header")
-    if header.get("template", "default") not in schema.TEMPLATES:
+    if str(header.get("template", "default")) not in schema.TEMPLATES:
         raise broken(f"unknown template: {header['template']}")
     for name in ("title", "subtitle"):
         if name in header:
@@ -200,14 +200,14 @@ def _check_labelled(part: dict[str, Any], path: str, known: Known, count: _Count
 
 
 def _check_button(button: dict[str, Any], path: str, in_form: bool) -> None:
-    if button.get("type", "default") not in schema.BUTTON_TYPES:
+    if str(button.get("type", "default")) not in schema.BUTTON_TYPES:
         raise broken(f"unknown button type: {button['type']}, path: [{path}]")
     if "form_action_type" in button and not in_form:
         raise broken(f"form_action_type outside a form, path: [{path}]")
     if in_form and not button.get("name"):
         raise broken(f"a button in a form needs a name, path: [{path}]")
     for behavior in _list(button.get("behaviors", []), f"{path} -> behaviors"):
-        kind = _object(behavior, f"{path} -> behaviors").get("type")
+        kind = str(_object(behavior, f"{path} -> behaviors").get("type"))
         if kind not in schema.BEHAVIORS:
             raise broken(f"unknown behavior: {kind}, path: [{path}]")
         _only(behavior, schema.BEHAVIORS[kind], f"{path} -> behaviors")
@@ -237,7 +237,7 @@ def _check_references(text: str, known: Known) -> None:
 
 def _tagged(node: object, path: str, count: _Count) -> dict[str, Any]:
     part = _object(node, path)
-    tag = part.get("tag")
+    tag = str(part.get("tag"))
     if tag in schema.GONE:
         raise CardRefusal(
             200861,
@@ -245,8 +245,8 @@ def _tagged(node: object, path: str, count: _Count) -> dict[str, Any]:
             f"unsupported tag {tag}",
             f"{path}(tag: {tag})",
         )
-    if not isinstance(tag, str) or tag not in schema.COMPONENTS:
-        raise CardRefusal(11310, f"not support tag: {tag}", str(tag), path)
+    if tag not in schema.COMPONENTS:
+        raise CardRefusal(11310, f"not support tag: {tag}", tag, path)
     _only(part, schema.COMPONENTS[tag], path)
     for name in schema.REQUIRED.get(tag, ()):
         if name not in part:

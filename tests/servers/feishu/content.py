@@ -52,7 +52,7 @@ def check_content(state: State, kind: str, raw: str) -> Content:
         case "media":
             return _file(state, value, "file_key", {"mp4"})
         case "sticker":
-            if value.get("file_key") not in state.files:
+            if str(value.get("file_key")) not in state.files:
                 raise invalid("invalid file_key")
             return Content(value)
         case "share_chat" | "share_user":
@@ -99,24 +99,28 @@ def _post(state: State, value: dict[str, Any]) -> Content:
 
 def _card(state: State, value: dict[str, Any]) -> Content:
     if value.get("type") == "card":
-        card_id = (value.get("data") or {}).get("card_id")
-        entity = state.entities.get(str(card_id))
+        card_id = _named(value, "card_id")
+        entity = state.entities.get(card_id)
         if entity is None:
-            raise CardRefusal(200740, "The card entity does not exist", str(card_id)).refusal
+            raise CardRefusal(200740, "The card entity does not exist", card_id).refusal
         if entity.message is not None:
             raise CardRefusal(
-                11310, "the card entity has been sent, it can be sent only once", str(card_id)
+                11310, "the card entity has been sent, it can be sent only once", card_id
             ).refusal
         return Content(entity.card, entity=entity)
     if value.get("type") == "template":
-        template = str((value.get("data") or {}).get("template_id"))
         raise CardRefusal(
             200380,
             "template does not exist, please confirm whether this template has been released",
-            f"templateID: {template}",
+            f"templateID: {_named(value, 'template_id')}",
         ).refusal
     check_card(state, value)
     return Content(value)
+
+
+def _named(value: dict[str, Any], name: str) -> str:
+    data = value.get("data")
+    return str(data.get(name)) if isinstance(data, dict) else ""
 
 
 def _file(state: State, value: dict[str, Any], name: str, kinds: set[str] | None) -> Content:

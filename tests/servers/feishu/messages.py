@@ -115,15 +115,15 @@ def list_messages(state: State, call: Call) -> dict[str, Any]:
     else:
         raise invalid("invalid container_id or container_id_type")
     _check_inside(chat)
-    start = int(call.query.get("start_time") or 0) * 1000
-    end = int(call.query.get("end_time") or 10**12) * 1000
+    start = call.query_number("start_time", 0) * 1000
+    end = call.query_number("end_time", 10**12) * 1000
     found = [one for one in found if start <= one.created <= end]
     if call.query.get("sort_type") == "ByCreateTimeDesc":
         found.reverse()
-    size = int(call.query.get("page_size") or 20)
+    size = call.query_number("page_size", 20)
     if not 1 <= size <= PAGE:
         raise missing("page_size", f"is not 1 to {PAGE}")
-    first = int(call.query.get("page_token") or 0)
+    first = call.query_number("page_token", 0)
     more = first + size < len(found)
     return ok(
         {
@@ -139,7 +139,7 @@ def react(state: State, call: Call) -> dict[str, Any]:
     message = _reacted(state, call)
     kind = (call.body or {}).get("reaction_type")
     emoji = kind.get("emoji_type") if isinstance(kind, dict) else None
-    if emoji not in EMOJIS:
+    if not isinstance(emoji, str) or emoji not in EMOJIS:
         raise Refusal(231001, "reaction type is invalid.")
     reaction = message.chat.react(message, emoji, None)
     return ok(

@@ -67,12 +67,12 @@ def words(content: dict[str, Any]) -> str:
 
 
 def _checked(element: object) -> dict[str, Any]:
-    if not isinstance(element, dict) or element.get("tag") not in _FIELDS:
-        tag = element.get("tag") if isinstance(element, dict) else element
+    tag = str(element.get("tag")) if isinstance(element, dict) else str(element)
+    if not isinstance(element, dict) or tag not in _FIELDS:
         raise invalid(f"invalid message content, unknown tag {tag}")
-    for name in _FIELDS[element["tag"]]:
+    for name in _FIELDS[tag]:
         if not isinstance(element.get(name), str):
-            raise invalid(f"invalid message content, {element['tag']} without {name}")
+            raise invalid(f"invalid message content, {tag} without {name}")
     return element
 
 

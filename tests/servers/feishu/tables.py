@@ -55,7 +55,7 @@ def check_table(table: dict[str, Any], path: str, broken: Callable[[str], CardRe
         for name in column:
             if name not in schema.TABLE_COLUMN:
                 raise broken(f"unknown property: {name}, path: [{path} -> columns]")
-        kind = column.get("data_type", "text")
+        kind = str(column.get("data_type", "text"))
         if kind not in schema.CELL_TYPES:
             raise broken(f"unknown data_type: {kind}, path: [{path} -> columns]")
         kinds[column["name"]] = kind
