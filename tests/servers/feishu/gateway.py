@@ -117,7 +117,7 @@ class Gateway:
         while not self.closed():
             with self._changes.lock:
                 seen, now = self._revision, self._clock.now() + _HAIR
-                self._expire(now)
+                expired = self._expire(now)
                 self._live = [delivery for delivery in self._live if not delivery.settled]
                 due = [
                     delivery
@@ -125,6 +125,8 @@ class Gateway:
                     if delivery.send_at is not None and delivery.send_at <= now
                 ]
                 wait = self._next(now)
+            if expired:
+                self._changes.announce()
             for delivery in due:
                 await self._attempt(delivery)
             if due:
@@ -220,10 +222,12 @@ class Gateway:
                     self._failed(delivery, now)
         self.wake()
 
-    def _expire(self, now: float) -> None:
-        for delivery in self._live:
-            if delivery.ack_by is not None and delivery.ack_by <= now:
-                self._failed(delivery, now)
+    def _expire(self, now: float) -> bool:
+        """Give up the attempts nobody answered in time; tell whether there were any."""
+        silent = [one for one in self._live if one.ack_by is not None and one.ack_by <= now]
+        for delivery in silent:
+            self._failed(delivery, now)
+        return bool(silent)
 
     def _failed(self, delivery: Delivery, now: float) -> None:
         delivery.ack_by = None
