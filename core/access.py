@@ -17,8 +17,8 @@ from sqlmodel import Session, col, delete, select
 from core.context import AccountId, ReplyTarget
 from core.document import Button, Document
 from core.i18n import Language, language_from, words_for
+from core.outbox import post
 from core.store.tables import AccessRequest, AccessState, Account
-from core.turns.outbox import post
 
 CODE_LIFE = timedelta(hours=24)
 _CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -12,8 +12,8 @@ from core.commands.declare import CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
 from core.i18n import LANGUAGES, N_, language_from, words_for
+from core.persona import choose, chosen_persona
 from core.store.tables import Learner
-from core.turns.persona import choose, chosen_persona
 from personas.persona import Persona, PersonaLibrary
 
 REMINDER_HOURS = ("07:00", "09:00", "12:00", "16:00", "18:00", "20:00")

@@ -14,8 +14,8 @@ from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
 from core.i18n import N_, Words
 from core.learning import deck
+from core.persona import chosen_persona
 from core.store.tables import Conversation, Line
-from core.turns.persona import chosen_persona
 from personas.persona import PersonaLibrary
 
 Probe = Callable[[], Mapping[str, str | None]]

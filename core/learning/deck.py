@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from enum import Enum, auto
 
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, func, select
 
 from core.ids import new_id
@@ -52,13 +53,20 @@ def memory_of(card: Card) -> Memory | None:
     )
 
 
+_DUE = (
+    select(func.count())
+    .select_from(Card)
+    .where(
+        Card.learner_id == bindparam("learner"),
+        Card.due_day <= bindparam("day"),
+        Card.lapses < LEECH_LAPSES,
+    )
+)
+
+
 def due_count(session: Session, learner_id: str, day: date) -> int:
     """How many cards a study day asks for, before any limit."""
-    return session.exec(
-        select(func.count())
-        .select_from(Card)
-        .where(Card.learner_id == learner_id, Card.due_day <= day, Card.lapses < LEECH_LAPSES)
-    ).one()
+    return session.exec(_DUE, params={"learner": learner_id, "day": day}).one()
 
 
 def add(session: Session, learner_id: str, text: CardText, day: date, now: datetime) -> Card | None:

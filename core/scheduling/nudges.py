@@ -20,9 +20,9 @@ from core.document import Button, Document
 from core.i18n import N_, Language, Words, language_from, words_for
 from core.learning import deck
 from core.learning.digest import Kind, NotYet, PastNudge, Plan, plan
+from core.outbox import post
 from core.store.session import Store, insert_new
 from core.store.tables import Card, Learner, Nudge
-from core.turns.outbox import post
 
 log = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
 from core.capabilities.chat import ChatCapability
@@ -21,12 +22,12 @@ from core.learning.deck import due_count
 from core.llm.port import ChatModel
 from core.logs import reference
 from core.loop.gates import Budget, Outcome, StopReason, prompt_limit
+from core.persona import chosen_persona
 from core.store.session import Store
 from core.store.tables import Conversation, Line
 from core.tools.registry import ToolRegistry
 from core.turns.finish import Ending
 from core.turns.lanes import Job
-from core.turns.persona import chosen_persona
 from memory.document import Audience
 from memory.journal import Event
 from memory.layers import LearnerFolder, Surface
@@ -52,6 +53,22 @@ _FAILURES = {
     StopReason.MALFORMED: N_("I could not put my answer together. I've kept your question."),
     StopReason.EMPTY: N_("I found nothing to say to that. I've kept your question."),
 }
+
+
+_HISTORY = (
+    select(Line.role, Line.text, Line.speaker)
+    .where(
+        Line.conversation_id == bindparam("conversation"),
+        col(Line.id)
+        > select(Conversation.history_from)
+        .where(Conversation.id == bindparam("conversation"))
+        .scalar_subquery(),
+        # At a second try the question stands in the history already.
+        col(Line.message_id).is_distinct_from(bindparam("question")),
+    )
+    .order_by(col(Line.id).desc())
+    .limit(HISTORY_LINES)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +141,8 @@ class ChatTurn:
         return self._ending(job, question, turn_id, started, context, loaded.persona, outcome)
 
     def _load(self, session: Session, job: Job, question: InboundMessage, now: datetime) -> _Loaded:
-        begin = select(Conversation.history_from).where(Conversation.id == job.conversation_id)
-        rows = session.exec(
-            select(Line.role, Line.text, Line.speaker)
-            .where(
-                Line.conversation_id == job.conversation_id,
-                col(Line.id) > begin.scalar_subquery(),
-                # At a second try the question stands in the history already.
-                col(Line.message_id).is_distinct_from(question.message_id),
-            )
-            .order_by(col(Line.id).desc())
-            .limit(HISTORY_LINES)
-        ).all()
+        wanted = {"conversation": job.conversation_id, "question": question.message_id}
+        rows = session.exec(_HISTORY, params=wanted).all()
         history = tuple(
             HistoryLine(role=Role(role), text=text, speaker=speaker if job.shared else None)
             for role, text, speaker in reversed(rows)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 
+from core import outbox
 from core.channel import (
     Channel,
     NotSent,
@@ -27,9 +28,8 @@ from core.clock import Clock
 from core.document import Document
 from core.i18n import words_for
 from core.logs import log_context, reference
+from core.outbox import Parcel
 from core.store.session import Store
-from core.turns import outbox
-from core.turns.outbox import Parcel
 
 log = logging.getLogger(__name__)
 

@@ -16,10 +16,10 @@ from sqlmodel import Session, col, select
 from core.commands.request import EndedTurn
 from core.context import InboundMessage, Role, Text
 from core.document import Document
+from core.outbox import Parcel, post
 from core.store.session import insert_rows, update_where
 from core.store.tables import Inbound, InboundState, Line, Turn
 from core.turns.lanes import Job
-from core.turns.outbox import Parcel, post
 from memory.journal import Event
 
 EVENTS = TypeAdapter(tuple[Event, ...])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from sqlalchemy import bindparam
 from sqlmodel import Session, col, insert, select, update
 
 from core.access import AccessMode, AccessPolicy, Verdict, pairing_code
@@ -20,6 +21,7 @@ from core.context import ChatKind, Command, InboundMessage, LearnerId, Press, Ro
 from core.document import Document
 from core.i18n import Language, language_from, words_for
 from core.ids import new_id
+from core.outbox import addressee_of, post
 from core.store.session import Store, insert_new
 from core.store.tables import (
     Account,
@@ -33,7 +35,6 @@ from core.store.tables import (
 from core.turns.conversation import Whose, conversation_key, whose
 from core.turns.finish import as_said
 from core.turns.lanes import Job
-from core.turns.outbox import addressee_of, post
 
 log = logging.getLogger(__name__)
 
@@ -256,12 +257,16 @@ class Intake:
         return True
 
 
+_KNOWN = (
+    select(Account, Learner)
+    .join(Learner, col(Learner.id) == col(Account.learner_id), isouter=True)
+    .where(col(Account.id).in_(bindparam("accounts", expanding=True)))
+)
+_CONVERSATION = select(col(Conversation.id)).where(Conversation.key == bindparam("key"))
+
+
 def _known(session: Session, accounts: Iterable[str]) -> dict[str, tuple[Account, Learner | None]]:
-    rows = session.exec(
-        select(Account, Learner)
-        .join(Learner, col(Learner.id) == col(Account.learner_id), isouter=True)
-        .where(col(Account.id).in_(list(accounts)))
-    ).all()
+    rows = session.exec(_KNOWN, params={"accounts": list(accounts)}).all()
     return {account.id: (account, learner) for account, learner in rows}
 
 
@@ -304,7 +309,7 @@ def _conversation(
             return joined, True
     shared = sharing is not Whose.LEARNER
     key = conversation_key(message)
-    found = session.exec(select(col(Conversation.id)).where(Conversation.key == key)).first()
+    found = session.exec(_CONVERSATION, params={"key": key}).first()
     if found:
         return found, shared
     made = new_id()

@@ -25,6 +25,7 @@ from core.document import Document, plain
 from core.i18n import words_for
 from core.ids import new_id
 from core.logs import log_context, reference
+from core.outbox import Parcel, addressee_of
 from core.store.session import Store
 from core.store.tables import Inbound, Line, Outgoing
 from core.turns.chat import ChatTurn
@@ -32,7 +33,6 @@ from core.turns.delivery import Delivery
 from core.turns.finish import Ending, record, settle
 from core.turns.journal import Journal
 from core.turns.lanes import Job
-from core.turns.outbox import Parcel, addressee_of
 
 log = logging.getLogger(__name__)
 

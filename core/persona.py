@@ -5,19 +5,26 @@ Nothing that anybody writes in a message has a say in it.
 
 from __future__ import annotations
 
-from sqlmodel import Session
+from sqlalchemy import bindparam
+from sqlmodel import Session, select
 
 from core.store.session import insert_new
 from core.store.tables import PersonaChoice
 from personas.persona import Persona, PersonaLibrary, PersonaUnknown
 
 
+_CHOICE = select(PersonaChoice.persona_id).where(
+    PersonaChoice.learner_id == bindparam("learner"),
+    PersonaChoice.conversation_id == bindparam("conversation"),
+)
+
+
 def chosen_persona(
     session: Session, personas: PersonaLibrary, learner_id: str, conversation_id: str
 ) -> Persona:
     """The persona of a learner in a conversation; a removed one gives the default."""
-    choice = session.get(PersonaChoice, (learner_id, conversation_id))
-    return resolve(personas, choice.persona_id if choice else None)
+    choice = session.exec(_CHOICE, params={"learner": learner_id, "conversation": conversation_id})
+    return resolve(personas, choice.first())
 
 
 def resolve(personas: PersonaLibrary, persona_id: str | None) -> Persona:
