@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from tests.servers.discord import Bucket, Channel, DiscordServer, Permission, Person, Rates
-from tests.servers.discord.limits import FILE_BYTES, USUAL, RateLimits
+from tests.servers.discord.limits import USUAL, RateLimits
 from tests.servers_self.discord_raw import DiscordApi
 
 
@@ -286,8 +286,8 @@ async def test_files_have_at_most_10_mib_and_come_ten_at_a_time(
     rest: DiscordApi, room: Channel
 ) -> None:
     line = f"POST /channels/{room.id}/messages"
-    await rest.result(line, form=files(FILE_BYTES))
-    assert await rest.refused(line, form=files(FILE_BYTES + 1)) == (413, 40005)
+    await rest.result(line, form=files(10 * 1024 * 1024))
+    assert await rest.refused(line, form=files(10 * 1024 * 1024 + 1)) == (413, 40005)
     await rest.result(line, form=files(*[1] * 10))
     assert await rest.invalid(line, form=files(*[1] * 11)) == {
         "attachments": "BASE_TYPE_MAX_LENGTH"
