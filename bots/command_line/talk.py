@@ -6,7 +6,7 @@ import asyncio
 import locale
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,8 @@ from bots.command_line.start import fail, ground
 if TYPE_CHECKING:
     from bots.app import Ground
     from bots.terminal.adapter import TerminalChannel
+    from core.i18n import Words
+    from core.llm.detect import LocalServer
     from core.llm.port import ChatModel
 
 MAIN_WINDOW = "main"
@@ -72,6 +74,7 @@ async def _chat(base: Ground, piped: str | None) -> bool:
     from core.clock import SystemClock
     from core.commands.parse import split_command
     from core.ids import new_id
+    from core.llm.detect import detect_servers
     from core.settings import SettingsError
 
     words = base.settings.words
@@ -102,7 +105,7 @@ async def _chat(base: Ground, piped: str | None) -> bool:
         try:
             if piped is not None:
                 if model.small and asks:
-                    channel.say(await _small_model(base))
+                    channel.say(small_model(words, await detect_servers()))
                 await channel.enter(piped)
                 await house.idle()
                 return channel.failed
@@ -115,17 +118,19 @@ async def _chat(base: Ground, piped: str | None) -> bool:
 
 
 async def _greet(base: Ground, channel: TerminalChannel, model: ChatModel) -> None:
-    words = base.settings.words
-    if model.small:
-        channel.say(await _small_model(base))
-    channel.say(words("Ask me anything. /help shows what I can do, Ctrl-D ends."))
-
-
-async def _small_model(base: Ground) -> str:
-    """What is said once where the packaged model answers: what it is, and the way to a real one."""
     from core.llm.detect import detect_servers
 
     words = base.settings.words
+    if model.small:
+        channel.say(small_model(words, await detect_servers()))
+    channel.say(words("Ask me anything. /help shows what I can do, Ctrl-D ends."))
+
+
+def small_model(words: Words, servers: Iterable[LocalServer]) -> str:
+    """What is said once where the packaged model answers: what it is, and the way to a real one.
+
+    ``servers`` are the model servers seen on this machine.
+    """
     lines = [
         words(
             "This is a small offline model, for trying things out: it knows little, speaks "
@@ -140,7 +145,7 @@ async def _small_model(base: Ground) -> str:
             server=server.name,
             url=server.base_url,
         )
-        for server in await detect_servers()
+        for server in servers
     ]
     return "\n".join(lines)
 

@@ -30,9 +30,9 @@ def begin(installation: Installation, *arguments: str) -> subprocess.Popen[bytes
     )
 
 
-def end(process: subprocess.Popen[bytes], data: bytes) -> Piped:
+def end(process: subprocess.Popen[bytes], data: bytes, within: float = PATIENCE) -> Piped:
     """Give a started command its input and wait for its end."""
-    out, err = process.communicate(data, timeout=PATIENCE)
+    out, err = process.communicate(data, timeout=within)
     newlines = str.maketrans({"\r": ""})
     return Piped(
         process.returncode,
@@ -41,6 +41,6 @@ def end(process: subprocess.Popen[bytes], data: bytes) -> Piped:
     )
 
 
-def pipe(installation: Installation, data: bytes | str) -> Piped:
-    """Pipe a message into ``partners chat``."""
-    return end(begin(installation), data.encode() if isinstance(data, str) else data)
+def pipe(installation: Installation, data: bytes | str, within: float = PATIENCE) -> Piped:
+    """Pipe a message into ``partners chat``; it may take ``within`` seconds."""
+    return end(begin(installation), data.encode() if isinstance(data, str) else data, within)

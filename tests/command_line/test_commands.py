@@ -278,6 +278,24 @@ def test_a_data_folder_that_cannot_be_written_to_is_named(
     assert "PARTNERS_DATA" in refused.err
 
 
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("mysql://u:hunter2@host/x", "PARTNERS_DATABASE_URL cannot be used"),
+        ("postgres://u:hunter2@127.0.0.1:1/x", "u:***@127.0.0.1:1/x cannot be opened"),
+        ("sqlite:///nowhere/x.db", "unable to open database file"),
+    ],
+)
+def test_a_database_out_of_reach_is_told_without_its_password(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, address: str, sentence: str
+) -> None:
+    installation.settings["PARTNERS_DATABASE_URL"] = address
+    refused = runner(installation, monkeypatch)("learners")
+    assert (refused.status, refused.out) == (1, "")
+    assert sentence in refused.err
+    assert "hunter2" not in refused.err
+
+
 def test_a_broken_tuning_file_refuses_and_a_bad_value_only_warns(
     run: Run, installation: Installation
 ) -> None:

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bots.command_line.talk import small_model
 from bots.terminal.receive import decoded
+from core.i18n import words_for
+from core.llm.detect import LocalServer
 from tests.command_line.piping import begin, end, pipe
 from tests.process import PATIENCE, Installation
 from tests.servers.faults import Gate, RecordedRequest
@@ -50,39 +53,17 @@ def test_a_model_that_fails_is_told_in_a_sentence_and_the_status(
     assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("data", [b"", b" \r\n\x00\n"])
-def test_an_empty_pipe_asks_nothing(
-    installation: Installation, openai: OpenAIServer, data: bytes
-) -> None:
-    done = pipe(installation, data)
-    assert (done.status, done.out) == (1, "")
-    assert "There is no question" in done.err
-    assert openai.requests == []
-
-
-def test_a_piped_command_needs_no_model_and_its_notice(tmp_path: Path) -> None:
-    done = pipe(Installation(tmp_path), "/help\n")
-    assert done.status == 0
-    assert "/review" in done.out
-    assert done.err == ""
-
-
 def test_the_packaged_model_answers_and_says_aside_what_it_is(tmp_path: Path) -> None:
-    done = pipe(Installation(tmp_path), "Say hello.")
+    (tmp_path / "partners.toml").write_text(
+        "[capabilities.chat]\nresponding.max_tokens = 24\n", encoding="utf-8"
+    )
+    # A model in this process shares the cores with everything else that runs.
+    done = pipe(Installation(tmp_path), "Say hello.", within=4 * PATIENCE)
     assert done.status == 0
     assert done.out.strip()
     assert "small offline model" not in done.out
     assert done.err.count("small offline model") == 1
     assert "OPENAI_API_KEY" in done.err
-
-
-def test_bytes_that_are_no_utf_8_are_read_as_far_as_they_can_be(
-    installation: Installation, openai: OpenAIServer
-) -> None:
-    openai.default = Reply("Yes.")
-    done = pipe(installation, b"is caf\xe9\x00 \x1b[31mFrench?\n")
-    assert (done.status, done.err) == (0, "")
-    assert question(openai.chats[0]) == "is caf\ufffd [31mFrench?"
 
 
 def test_a_very_long_message_reaches_the_model_whole_or_is_turned_away_in_words(
@@ -125,45 +106,59 @@ def test_pipes_at_once_get_each_their_own_answer(
     installation: Installation, openai: OpenAIServer
 ) -> None:
     openai.default = lambda request: Reply(f"You said: {question(request)}")
-    processes = {word: begin(installation) for word in ("red", "green", "blue")}
+    processes = {word: begin(installation) for word in ("red", "green")}
     for word, process in processes.items():
         done = end(process, word.encode())
         assert (done.status, done.out, done.err) == (0, f"You said: {word}\n", "")
-    assert [len(request.json["messages"]) for request in openai.chats] == [2, 2, 2]
+    assert [len(request.json["messages"]) for request in openai.chats] == [2, 2]
 
 
-def test_a_pipe_speaks_the_language_that_is_set(tmp_path: Path) -> None:
-    chinese = Installation(tmp_path, PARTNERS_LANGUAGE="zh", PARTNERS_MODEL="local")
-    shown = pipe(chinese, "/help")
-    assert shown.status == 0
-    assert "/new 开始新的对话" in shown.out
-    assert "Ask me anything" not in shown.out
-    empty = pipe(chinese, "")
-    assert (empty.status, empty.out) == (1, "")
-    assert "没有收到问题" in empty.err
-
-
-def test_an_output_that_cannot_write_every_character_writes_the_others(
+def test_odd_bytes_come_in_and_what_the_output_cannot_write_is_left_out(
     tmp_path: Path, openai: OpenAIServer
 ) -> None:
     openai.default = Reply("The root of 2 is written √2, in Chinese 根号2.")
     narrow = Installation(tmp_path, openai=openai, PYTHONUTF8="0", PYTHONIOENCODING="ascii")
-    done = pipe(narrow, "how?")
-    assert (done.status, done.err) == (0, "")
-    assert done.out == "The root of 2 is written ?2, in Chinese ??2.\n"
-
-
-def test_what_is_logged_from_a_pipe_is_json_without_the_words(
-    installation: Installation, openai: OpenAIServer
-) -> None:
-    openai.default = Reply("Fine.")
-    (installation.folder / "partners.toml").write_text("unheard_of = 1\n", encoding="utf-8")
-    done = pipe(installation, "a private matter")
-    assert done.out == "Fine.\n"
+    (tmp_path / "partners.toml").write_text("unheard_of = 1\n", encoding="utf-8")
+    done = pipe(narrow, b"private caf\xc3\xa9\x00 \x1b[31mFrench?\n")
+    assert (done.status, done.out) == (0, "The root of 2 is written ?2, in Chinese ??2.\n")
+    assert question(openai.chats[0]) == "private café [31mFrench?"
     lines = [json.loads(line) for line in done.err.splitlines()]
     assert [line["level"] for line in lines] == ["WARNING"]
     assert "unheard_of" in lines[0]["message"]
     assert "private" not in done.err
+
+
+def test_a_command_or_nothing_asks_no_model_in_the_language_that_is_set(
+    tmp_path: Path, openai: OpenAIServer
+) -> None:
+    chinese = Installation(tmp_path, openai=openai, PARTNERS_LANGUAGE="zh")
+    shown = pipe(chinese, "/help\r\n")
+    assert (shown.status, shown.err) == (0, "")
+    assert "/new 开始新的对话" in shown.out
+    assert "Ask me anything" not in shown.out
+    empty = pipe(chinese, b" \r\n\x00\n")
+    assert (empty.status, empty.out) == (1, "")
+    assert "没有收到问题" in empty.err
+    assert openai.requests == []
+
+
+def test_settings_that_name_no_model_are_told_before_anything_is_asked(tmp_path: Path) -> None:
+    done = pipe(Installation(tmp_path, PARTNERS_MODEL="some-model"), "why?")
+    assert (done.status, done.out) == (1, "")
+    assert "PARTNERS_MODEL is “some-model”, but there is no OPENAI_API_KEY" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_the_notice_of_the_small_model_names_the_servers_that_are_running() -> None:
+    en = words_for("en")
+    alone = small_model(en, [])
+    assert "small offline model" in alone
+    assert "is running here" not in alone
+    ollama = LocalServer("Ollama", "http://127.0.0.1:11434/v1")
+    told = small_model(en, [ollama]).removeprefix(alone)
+    assert told.startswith(
+        "\nOllama is running here: set OPENAI_BASE_URL=http://127.0.0.1:11434/v1"
+    )
 
 
 # --- what a pipe says, purely -------------------------------------------------------------------

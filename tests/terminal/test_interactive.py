@@ -12,6 +12,7 @@ from tests.command_line.piping import begin
 from tests.process import PATIENCE, Installation
 from tests.servers.faults import Gate
 from tests.servers.openai import OpenAIServer, Reply
+from tests.servers.telegram import TelegramServer
 from tests.terminal.pty_process import CHAT, CTRL_C, CTRL_D, ENTER, PASTE, Terminal
 
 
@@ -117,11 +118,17 @@ def test_pasted_lines_wide_characters_and_stray_bytes_arrive_as_one_message(
 
 
 def test_no_answer_drives_the_terminal(installation: Installation, openai: OpenAIServer) -> None:
-    hostile = ["safe \x1b", "]0;owned\x07 \x1b[2", "J\x9b31m \u202egnorw", " \x08\x08end\r\nline"]
+    hostile = [
+        "**safe** \x1b",
+        "]0;owned\x07 \x1b[2",
+        "J\x9b31m \u202egnorw",
+        " \x08\x08end\r\nline",
+    ]
     openai.default = Reply(chunks=hostile)
-    with Terminal(installation) as window:
+    with Terminal(installation, environment={"NO_COLOR": "1"}) as window:
         window.wait_prompt()
         window.ask("hello")
+        assert "\x1b[1m" not in window.raw  # nor colours where they are not wanted
         assert window.screen.titles == []
         assert not re.search("\x1b\\[2J|\x9b|\x07|\x08\x08|\u202e", window.raw)
         assert "safe" in window.text
@@ -164,9 +171,6 @@ def test_a_window_killed_in_the_middle_of_an_answer_answers_when_it_is_opened_ag
         assert window.text.count("The answer after all.") == 1
         window.type(CTRL_D)
         assert window.wait_end() == 0
-    with Terminal(installation) as window:  # and not a second time
-        window.wait_prompt()
-        assert "The answer after all." not in window.text
     assert said(openai) == [["do not forget me"], ["do not forget me"]]
 
 
@@ -180,13 +184,9 @@ def test_the_small_model_is_announced_once_before_the_first_prompt(tmp_path: Pat
         assert window.wait_end() == 0
 
 
-@pytest.mark.parametrize("variable", ["NO_COLOR=1", "TERM=dumb"])
-def test_a_terminal_without_colours_gets_none(
-    installation: Installation, openai: OpenAIServer, variable: str
-) -> None:
+def test_a_dumb_terminal_gets_no_colours(installation: Installation, openai: OpenAIServer) -> None:
     openai.default = Reply("**Bold** words.")
-    name, _, value = variable.partition("=")
-    with Terminal(installation, environment={name: value}) as window:
+    with Terminal(installation, environment={"TERM": "dumb"}) as window:
         window.wait_prompt()
         window.enter("hello")
         window.wait_text("Bold words.")
@@ -208,6 +208,21 @@ def test_answers_sent_to_a_file_hold_no_prompt(
         window.type(CTRL_D)
         assert window.wait_end() == 0
     assert (installation.folder / "answers").read_text("utf-8") == "For the file.\n"
+
+
+def test_a_log_that_a_person_reads_is_in_lines_for_people(
+    telegram: TelegramServer, tmp_path: Path
+) -> None:
+    installation = Installation(tmp_path, telegram, TELEGRAM_BOT_TOKEN="42:WRONG")
+    serve = (*CHAT[:-1], "serve")
+    with Terminal(installation, *serve, columns=300) as window:
+        assert window.wait_end() == 1
+        lines = window.text.splitlines()
+    assert "@BotFather" in window.text
+    assert [line for line in lines if re.match(r"\d\d:\d\d:\d\d ERROR bots\.app: telegram: ", line)]
+    assert not [line for line in lines if line.startswith("{")]
+    assert "No channel could start." in lines[-1]
+    assert "WRONG" not in window.raw
 
 
 def test_a_closed_input_asks_nothing(installation: Installation) -> None:
