@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import re
 import signal
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tests.process import Installation, Serving
@@ -139,6 +140,15 @@ class Scene:
     def hold_model(self) -> Gate:
         """Hold the next request to the model before it says anything."""
         return self._kept(self.openai.hold(CHAT, stage=Stage.REQUEST))
+
+    @contextmanager
+    def database_held(self) -> Iterator[None]:
+        """Keep every commit waiting meanwhile, as another program that writes could."""
+        database = sqlite3.connect(self.installation.data / "partners.db", isolation_level=None)
+        with closing(database):
+            database.execute("BEGIN IMMEDIATE")
+            yield
+            database.execute("ROLLBACK")
 
     def kept_gate(self) -> Gate:
         """A gate for a scripted reply."""

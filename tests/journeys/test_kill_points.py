@@ -32,7 +32,7 @@ from tests.servers.openai import Reply, ToolCall
 from tests.servers.telegram.shown import Shown
 
 BERLIN = ZoneInfo("Europe/Berlin")
-ROUNDS = 4
+ROUNDS = 3
 """Of the random kills."""
 
 
@@ -84,6 +84,23 @@ def test_killed_before_an_update_arrives(house: Scene) -> None:
     house.restart()
     house.settled(ada)
     assert_answered_once(house, question)
+
+
+def test_killed_before_the_commit(house: Scene) -> None:
+    ada = house.learner()
+    with house.database_held():
+        question = ada.say(house.question())
+        house.telegram.wait_for_blocking(lambda: _was_delivered(house, question))
+        assert question.update in house.telegram.pending_updates
+        house.kill()
+    house.start()
+    house.settled(ada)
+    assert_answered_once(house, question)
+
+
+def _was_delivered(house: Scene, message: Shown) -> bool:
+    polls = house.telegram.requests_of("getUpdates")
+    return any(message.update in poll.answer["result"] for poll in polls if poll.answer)
 
 
 def test_killed_after_the_commit_and_before_the_platform_hears_of_it(house: Scene) -> None:

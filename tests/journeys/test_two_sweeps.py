@@ -27,7 +27,7 @@ def test_one_reminder_a_day_weekly_when_ignored_and_one_goodbye(tmp_path: Path) 
         today = (datetime.now(BERLIN) - timedelta(hours=4)).date()
         planned: dict[int, int] = {}
         seen = ada.private.messages[-1]
-        for number in range(1, 41):
+        for number in range(1, 26):
             day = today + timedelta(days=number)
             for early in (time(3, 0), time(8, 55)):
                 assert sweepers.at(local(day, early)) == 0
@@ -77,7 +77,7 @@ def test_nine_is_nine_in_every_zone_and_across_a_clock_change(tmp_path: Path) ->
 
         change = clock_change(datetime.now(BERLIN).date() + timedelta(days=3))
         begin = datetime.combine(change - timedelta(days=1), time(0), UTC)
-        moments = [begin + timedelta(minutes=30 * step) for step in range(3 * 48)]
+        moments = [begin + timedelta(hours=step) for step in range(3 * 24)]
         expected = Counter(
             instant for name in zones for instant in first_three(begin, change, ZoneInfo(name))
         )
