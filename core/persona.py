@@ -12,7 +12,6 @@ from core.store.session import insert_new
 from core.store.tables import PersonaChoice
 from personas.persona import Persona, PersonaLibrary, PersonaUnknown
 
-
 _CHOICE = select(PersonaChoice.persona_id).where(
     PersonaChoice.learner_id == bindparam("learner"),
     PersonaChoice.conversation_id == bindparam("conversation"),
