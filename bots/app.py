@@ -104,24 +104,14 @@ def build_house(ground: Ground, model: ChatModel) -> House:
 
 
 def configured_channels(ground: Ground) -> Sequence[Channel]:
-    """The channels whose variables are set."""
-    from bots.telegram.settings import TelegramSettings
+    """The channels whose variables are set. Raises SettingsError."""
+    from bots.telegram import door as telegram
 
-    channels: list[Channel] = []
-    telegram = TelegramSettings.load()
-    if telegram.bot_token is not None:
-        from bots.limiter import rates_from
-        from bots.telegram.adapter import RATES, TelegramChannel
-
-        channels.append(
-            TelegramChannel(
-                telegram.bot_token,
-                words=ground.settings.words,
-                api_base=telegram.api_base,
-                rates=rates_from(ground.tuning.channel("telegram"), RATES),
-            )
-        )
-    return channels
+    opened = (
+        door.channel(ground.settings.words, ground.tuning.channel(name))
+        for name, door in (("telegram", telegram),)
+    )
+    return [channel for channel in opened if channel is not None]
 
 
 @contextmanager

@@ -38,6 +38,8 @@ HISTORY_LINES = 40
 """Newest lines of the conversation that a prompt is built from."""
 VIEW_TOKENS, SMALL_VIEW_TOKENS = 1_500, 100
 """Budget of the memory view, for real models and for small ones."""
+SMALL_ANSWER_TOKENS = 400
+"""A small model rambles; what it has to say comes first."""
 PROMPT_TOKENS = 1_500
 """Room kept for everything around the learner's own text when its length is judged."""
 FORWARDED = "(forwarded this message without a word of their own)"
@@ -163,8 +165,13 @@ class ChatTurn:
         return f"{notes}\n- Cards due for review today: {due}".lstrip() if due else notes
 
     def _budget(self, persona: Persona) -> Budget:
-        warmth = persona.model.temperature
-        return self.budget if warmth is None else replace(self.budget, temperature=warmth)
+        budget = self.budget
+        if persona.model.temperature is not None:
+            budget = replace(budget, temperature=persona.model.temperature)
+        if self.model.small:
+            most = min(budget.responding_max_tokens, SMALL_ANSWER_TOKENS)
+            budget = replace(budget, responding_max_tokens=most, answer_now_max_tokens=most)
+        return budget
 
     def _ending(
         self,
