@@ -84,7 +84,10 @@ def lock() -> None:
             tools / "uv", "pip", "compile", "--universal", "--generate-hashes", "--quiet",
             "--no-emit-index-url", "--python-version", "3.11", "--no-header", "--no-annotate",
         ]  # fmt: skip
-        extras = [f"--extra={name}" for name in ("telegram", "local", "health", "postgres")]
+        extras = [
+            f"--extra={name}"
+            for name in ("telegram", "discord", "feishu", "local", "health", "postgres")
+        ]
         everything: list[str | Path] = ["pyproject.toml", *extras]
         call(*resolve, *everything, "--group", "dev", "-o", DEVELOPMENT)
         call(*resolve, *everything, "--group", "build", "-c", DEVELOPMENT, "-o", RUNTIME)
