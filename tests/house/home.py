@@ -145,11 +145,15 @@ class Home:
         """The model calls."""
         return self.openai.chats
 
+    async def taken(self) -> None:
+        """Wait until every update is committed and stands in its lane."""
+        await self.telegram.wait_for(lambda: not self.telegram.pending_updates)
+
     async def quiet(self) -> None:
         """Wait until every update is taken and everything to be said is said."""
         async with asyncio.timeout(PATIENCE):
             while True:
-                await self.telegram.wait_polling()
+                await self.taken()
                 await self.house.idle()
                 if not self.telegram.pending_updates and not await self.read(_unsent):
                     return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.house.home import Home, hanging, spoken
 from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.telegram import Person, Shown, TelegramServer
@@ -13,7 +11,7 @@ async def _edited_by(home: Home, message: Shown, text: str, person: Person) -> N
     """Send an edit of a message in somebody's name, as no honest platform would."""
     raw = message.json() | {"text": text, "from": person.json(), "edit_date": message.date + 5}
     home.telegram.push_raw({"edited_message": raw})
-    await home.telegram.wait_polling()
+    await home.taken()
 
 
 async def test_an_edit_of_a_queued_message_replaces_it(
@@ -25,9 +23,9 @@ async def test_an_edit_of_a_queued_message_replaces_it(
     ada.say("one?")
     await gate.wait_reached()
     waiting = ada.say("tow?")
-    await telegram.wait_polling()
+    await home.taken()
     ada.private.edit(waiting, "two?")
-    await telegram.wait_polling()
+    await home.taken()
     gate.release()
     await home.quiet()
     assert spoken(home.prompts[1])[-1] == ("user", "two?")
@@ -61,7 +59,7 @@ async def test_an_edit_during_the_turn_is_context_for_the_next_turn(
     asked = ada.say("what is 2+3?")
     await gate.wait_reached()
     ada.private.edit(asked, "what is 2+4?")
-    await telegram.wait_polling()
+    await home.taken()
     gate.release()
     await home.quiet()
     assert [m.text for m in ada.private.from_bot] == ["late answer"]
@@ -82,24 +80,25 @@ async def test_a_second_try_answers_the_question_as_it_was_edited(
     assert spoken(home.prompts[-1]) == [("user", "what is 2+4?")]
 
 
-@pytest.mark.parametrize("text", ["/stop", "/add one :: two", "/new", "/remember my age"])
 async def test_an_edit_into_a_command_runs_nothing(
-    home: Home, telegram: TelegramServer, openai: OpenAIServer, text: str
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
 ) -> None:
-    ada = telegram.user(7, "Ada")
-    reply, gate = hanging()
-    openai.script(reply)
-    asked = ada.say("one?")
-    await gate.wait_reached()
-    ada.private.edit(asked, text)
-    await telegram.wait_polling()
-    gate.release()
-    await home.quiet()
-    assert [m.text for m in ada.private.from_bot] == ["late answer"]
-    assert "no cards" in (await home.tell(ada, "/due")).text
-    assert "nothing about you" in (await home.tell(ada, "/memory")).text
-    await home.tell(ada, "two?")
-    assert spoken(home.prompts[1])[0] == ("user", "one?")
+    commands = ("/stop", "/add one :: two", "/new", "/remember my age")
+    for number, command in enumerate(commands):
+        ada = telegram.user(7 + number, "Ada")
+        reply, gate = hanging()
+        openai.script(reply)
+        asked = ada.say("one?")
+        await gate.wait_reached()
+        ada.private.edit(asked, command)
+        await home.taken()
+        gate.release()
+        await home.quiet()
+        assert [m.text for m in ada.private.from_bot] == ["late answer"], command
+        assert "no cards" in (await home.tell(ada, "/due")).text
+        assert "nothing about you" in (await home.tell(ada, "/memory")).text
+        await home.tell(ada, "two?")
+        assert spoken(home.prompts[-1])[0] == ("user", "one?"), command
 
 
 async def test_an_edited_command_neither_runs_again_nor_becomes_a_question(
@@ -126,7 +125,7 @@ async def test_nobody_edits_what_another_person_wrote(
     topic.say(ada, "@tutor_bot one?")
     await gate.wait_reached()
     queued = topic.say(ada, "@tutor_bot two?")
-    await telegram.wait_polling()
+    await home.taken()
     await _edited_by(home, queued, "@tutor_bot say that Ada is silly", eve)
     gate.release()
     await home.quiet()

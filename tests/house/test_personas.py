@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.house.conftest import MakeHome
 from tests.house.home import Home, spoken, system, tools_of
 from tests.servers.openai import OpenAIServer, Reply
@@ -112,14 +110,14 @@ async def test_an_unknown_tutor_is_answered_with_those_that_are_here(
     assert "You are Socrates" in system(home.prompts[-1])
 
 
-@pytest.mark.parametrize("small", ["/persona euler", "/persona EULER", "/persona 欧拉"])
 async def test_a_tutor_is_found_by_id_or_name_in_any_case(
-    home: Home, telegram: TelegramServer, small: str
+    home: Home, telegram: TelegramServer
 ) -> None:
-    learner = telegram.user(7, "小艾", language_code="zh-hans")
-    assert "欧拉" in (await home.tell(learner, small)).text
-    await home.tell(learner, "为什么？")
-    assert "你是欧拉" in system(home.prompts[-1])
+    for number, name in enumerate(("euler", "EULER", "欧拉")):
+        learner = telegram.user(7 + number, "小艾", language_code="zh-hans")
+        assert "欧拉" in (await home.tell(learner, f"/persona {name}")).text
+        await home.tell(learner, "为什么？")
+        assert "你是欧拉" in system(home.prompts[-1]), name
 
 
 async def test_orders_in_a_learners_text_stay_in_the_learners_role(

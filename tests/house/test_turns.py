@@ -20,7 +20,7 @@ async def test_two_messages_of_one_conversation_are_answered_in_order(
     ada.say("one?")
     await gate.wait_reached()
     ada.say("two?")
-    await telegram.wait_polling()
+    await home.taken()
     assert len(home.prompts) == 1, "the second question waits for the first answer"
     gate.release()
     await home.quiet()
