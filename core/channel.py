@@ -60,8 +60,9 @@ class Capabilities:
 
     can_edit: bool
     """Messages can be replaced in place."""
-    idempotent: bool
-    """A send with the same key twice is shown once, so an unknown outcome may be retried."""
+    repeatable_for: float
+    """Seconds in which a second send with the same key shows once, so that an unknown outcome may
+    be retried; 0 where the platform has no such keys."""
     proactive: bool
     """Messages may be sent without a person writing first (nudges)."""
 

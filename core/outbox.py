@@ -13,7 +13,7 @@ Only transactions live here; ``delivery`` talks to the channels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from sqlmodel import Session, col, select
@@ -40,6 +40,13 @@ class Parcel:
     language: str
     conversation_id: str | None
     learner_id: str | None
+    tried_at: datetime | None = None
+    """When the present part was first sent without a known outcome."""
+
+    def repeatable(self, now: datetime, seconds: float) -> bool:
+        """True while the part may be sent again: an edit always, else within the key's life."""
+        tried = self.tried_at or now
+        return self.edits is not None or now - tried < timedelta(seconds=seconds)
 
 
 def post(
@@ -95,6 +102,7 @@ def open_parcel(row: Outgoing) -> Parcel:
         language=row.language,
         conversation_id=row.conversation_id,
         learner_id=row.learner_id,
+        tried_at=row.tried_at,
     )
 
 
@@ -136,9 +144,11 @@ def waiting(session: Session, channel: str, account: str, now: datetime) -> list
     return [open_parcel(row) for row in rows]
 
 
-def claim(session: Session, parcel: Parcel) -> bool:
+def claim(session: Session, parcel: Parcel, now: datetime) -> bool:
     """Mark the next part as being sent; False when the row is not ours to send any more."""
-    return _move(session, parcel, OutgoingState.PENDING, OutgoingState.SENDING)
+    parcel.tried_at = parcel.tried_at or now
+    pending, sending = OutgoingState.PENDING, OutgoingState.SENDING
+    return _move(session, parcel, pending, sending, tried_at=parcel.tried_at)
 
 
 def receipt(
@@ -159,18 +169,20 @@ def receipt(
         },
     )
     after = OutgoingState.SENT if last else OutgoingState.PENDING
-    _move(session, parcel, OutgoingState.SENDING, after, part=parcel.part + 1)
+    _move(session, parcel, OutgoingState.SENDING, after, part=parcel.part + 1, tried_at=None)
+    parcel.tried_at = None
 
 
-def put_back(session: Session, parcel: Parcel, not_before: datetime, *, attempts: int) -> None:
-    """Surely not delivered: send again, not before that moment."""
+def put_back(session: Session, parcel: Parcel, not_before: datetime) -> None:
+    """Send again, not before that moment; the caller has settled ``attempts`` and ``tried_at``."""
     _move(
         session,
         parcel,
         OutgoingState.SENDING,
         OutgoingState.PENDING,
         not_before=not_before,
-        attempts=attempts,
+        attempts=parcel.attempts,
+        tried_at=parcel.tried_at,
     )
 
 
@@ -215,7 +227,7 @@ def notice(session: Session, parcel: Parcel, document: Document, now: datetime) 
 
 
 def recover(
-    session: Session, channel: str, account: str, now: datetime, *, idempotent: bool
+    session: Session, channel: str, account: str, now: datetime, *, repeatable_for: float
 ) -> int:
     """Settle what a killed process left in the state sending; return how many were lost.
 
@@ -231,8 +243,8 @@ def recover(
     lost = 0
     for row in rows:
         parcel = open_parcel(row)
-        if idempotent or parcel.edits:
-            put_back(session, parcel, now, attempts=parcel.attempts)
+        if parcel.repeatable(now, repeatable_for):
+            put_back(session, parcel, now)
         else:
             lose(session, parcel, now)
             lost += 1

@@ -57,7 +57,7 @@ class TelegramChannel:
     """One bot account. ``words`` are for the one who runs the tutor; ``rates`` None lifts them."""
 
     name: str = CHANNEL
-    capabilities = Capabilities(can_edit=True, idempotent=False, proactive=True)
+    capabilities = Capabilities(can_edit=True, repeatable_for=0, proactive=True)
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ class TerminalChannel:
     """The ``Channel`` port for a person at this machine."""
 
     name: str = CHANNEL
-    capabilities = Capabilities(can_edit=False, idempotent=False, proactive=False)
+    capabilities = Capabilities(can_edit=False, repeatable_for=0, proactive=False)
 
     def __init__(
         self,

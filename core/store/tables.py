@@ -200,6 +200,8 @@ class Outgoing(SQLModel, table=True):
     state: OutgoingState = Field(default=OutgoingState.PENDING, sa_type=String)
     part: int = 0
     """Parts before this one have their receipt."""
+    tried_at: datetime | None = _instant(default=None)
+    """When this part was first sent without a known outcome; None while it surely was not."""
     attempts: int = 0
     not_before: datetime = _instant()
     created_at: datetime = _instant()

@@ -67,7 +67,7 @@ class Delivery:
                 channel=channel.name,
                 account=channel.account,
                 now=now,
-                idempotent=channel.capabilities.idempotent,
+                repeatable_for=channel.capabilities.repeatable_for,
             )
         )
         if lost:
@@ -153,7 +153,7 @@ class Delivery:
             log.exception("sending %s failed in an unforeseen way", parcel.key)
             now = self._clock.now()
             # Claimed or not: it would fail again, so it does not stay where it is looked for.
-            await self._store.write(partial(outbox.claim, parcel=parcel))
+            await self._store.write(partial(outbox.claim, parcel=parcel, now=now))
             await self._store.write(partial(outbox.lose, parcel=parcel, now=now))
 
     async def _deliver(self, channel: Channel, parcel: Parcel) -> None:
@@ -161,7 +161,8 @@ class Delivery:
             parts = channel.render(parcel.document)
         except ValueError:
             log.exception("the document of %s cannot be rendered", parcel.key)
-            await self._store.write(partial(outbox.claim, parcel=parcel))
+            now = self._clock.now()
+            await self._store.write(partial(outbox.claim, parcel=parcel, now=now))
             await self._refused(parcel)
             return
         if parcel.edits and len(parts) > 1:
@@ -172,7 +173,8 @@ class Delivery:
 
     async def _claim(self, parcel: Parcel) -> None:
         """Mark a part as leaving: from here to its receipt a kill leaves its outcome unknown."""
-        if not await self._store.write(partial(outbox.claim, parcel=parcel)):
+        now = self._clock.now()
+        if not await self._store.write(partial(outbox.claim, parcel=parcel, now=now)):
             raise _TakenElsewhere
 
     async def _send(self, channel: Channel, parcel: Parcel, parts: Sequence[Part]) -> bool:
@@ -196,15 +198,17 @@ class Delivery:
             return False
         except Throttled as error:
             log.info("flood control: %s waits %.1f s", parcel.key, error.retry_after)
-            await self._put_back(parcel, error.retry_after, attempts=parcel.attempts)
+            parcel.tried_at = None
+            await self._put_back(parcel, error.retry_after)
             return True
         except NotSent as error:
+            parcel.tried_at = None
             return await self._again(parcel, error)
         except OutcomeUnknown as error:
-            if parcel.edits or channel.capabilities.idempotent:
+            now = self._clock.now()
+            if parcel.repeatable(now, channel.capabilities.repeatable_for):
                 return await self._again(parcel, error)
             log.warning("no receipt for %s: %s", parcel.key, error)
-            now = self._clock.now()
             notice = await self._store.write(partial(outbox.lose, parcel=parcel, now=now))
             self.hand(notice)
             return False
@@ -242,14 +246,12 @@ class Delivery:
             return False
         wait = min(LONGEST_RETRY, FIRST_RETRY * 2.0 ** (parcel.attempts - 1))
         log.info("%s is sent again in %.0f s: %s", parcel.key, wait, error)
-        await self._put_back(parcel, wait, attempts=parcel.attempts)
+        await self._put_back(parcel, wait)
         return True
 
-    async def _put_back(self, parcel: Parcel, wait: float, *, attempts: int) -> None:
+    async def _put_back(self, parcel: Parcel, wait: float) -> None:
         later = self._clock.now() + timedelta(seconds=wait)
-        await self._store.write(
-            partial(outbox.put_back, parcel=parcel, not_before=later, attempts=attempts)
-        )
+        await self._store.write(partial(outbox.put_back, parcel=parcel, not_before=later))
         try:
             await asyncio.wait_for(self._closing.wait(), wait)
         except TimeoutError:
