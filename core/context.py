@@ -86,6 +86,8 @@ class Command(Value):
     name: str
     """Lower case, without slash and bot name; may be one we do not know."""
     arguments: str = ""
+    overheard: bool = False
+    """Said in a group to no bot by name: one that we do not know was meant for another."""
 
 
 class Press(Value):

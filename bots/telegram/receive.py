@@ -116,6 +116,8 @@ def _message(message: Message, me: Me, account: str) -> InboundMessage | None:
     addressed = private or (
         message.forward_origin is None and (mentioned or answers_us or isinstance(content, Command))
     )
+    if isinstance(content, Command) and not (private or mentioned or answers_us):
+        content = content.model_copy(update={"overheard": not _NAMED.match(text)})
     thread = _thread(message.chat, message.message_thread_id, message.is_topic_message)
     key = str(message.message_id)
     if message.media_group_id and addressed and isinstance(content, Unsupported):

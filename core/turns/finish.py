@@ -34,7 +34,8 @@ class Ending:
     reason: str
     """``core.loop.gates.StopReason`` of a chat turn; ``command`` for everything else."""
     document: Document | None
-    """The answer; None only for a turn that was stopped, whose stop is answered instead."""
+    """The answer; None for a turn that was stopped, whose stop is answered instead, and for a
+    command that was not meant for us."""
     edits: str | None = None
     """Platform id of the message that the answer replaces."""
     answers: str | None = None

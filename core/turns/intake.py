@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 
 ANSWERS_AN_HOUR = 5
 """A stranger who keeps writing gets this many answers an hour, then silence."""
+ADMITTED = frozenset({Verdict.OWNER, Verdict.ADMITTED})
 GROUP_ANSWER_EVERY = timedelta(hours=24)
 
 
@@ -103,7 +104,10 @@ class Intake:
         )
 
     async def unfinished(self, channel: str, account: str) -> list[Job]:
-        """The jobs of a channel that an earlier process left unanswered, oldest first."""
+        """The jobs of a channel that an earlier process left unanswered, oldest first.
+
+        Those of people who may not learn here any more stay where they are.
+        """
 
         def load(session: Session) -> list[Job]:
             rows = session.exec(
@@ -128,6 +132,7 @@ class Intake:
                     self._policy.judge(account.id, account.access),
                 )
                 for row, learner, conversation, account in rows
+                if self._policy.judge(account.id, account.access) in ADMITTED
             ]
 
         return await self._store.read(load)
@@ -151,7 +156,7 @@ class Intake:
                 session.flush()
             elif (account.name, account.language) != (message.sender.name, message.sender.language):
                 account.name, account.language = message.sender.name, message.sender.language
-            if verdict in (Verdict.STRANGER, Verdict.DENIED):
+            if verdict not in ADMITTED:
                 people[account.id] = (account, None)
                 taken.answered |= self._turn_away(session, message, account, verdict, now)
                 continue

@@ -85,9 +85,13 @@ class Runner:
                 log.info("unsupported kind of message: %s", what)
                 text = words("I can only read text so far. Please write it out.")
                 await self._say(job, turn_id, started, text)
-            case Command(name=name, arguments=arguments):
+            case Command(name=name, arguments=arguments, overheard=overheard):
                 command = self.book().command(name)
-                if command is None:
+                if command is None and overheard:
+                    log.info("a command for another bot: no answer")
+                    nothing = Ending(reason=COMMAND, document=None, started_at=started)
+                    await self._finish(job, turn_id, lambda _: nothing)
+                elif command is None:
                     await self._say(job, turn_id, started, self._unknown(job, name))
                 elif command.spec.private and message.chat_kind is not ChatKind.PRIVATE:
                     await self._say(job, turn_id, started, _privately(job))

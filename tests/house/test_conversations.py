@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlmodel import select
 
-from core.store.tables import Card
+from core.store.tables import AccessState, Card
 from tests.house.home import Home, hanging, spoken, system
 from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.telegram import TelegramServer
@@ -204,4 +204,20 @@ async def test_an_unfinished_question_is_answered_after_a_restart(
     await home.restart()
     await home.quiet()
     assert [m.text for m in topic.messages if m.from_bot] == ["Go on."]
+    gate.drop()
+
+
+async def test_an_unfinished_question_of_somebody_kept_out_since_stays_unanswered(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    reply, gate = hanging()
+    openai.script(reply)
+    ada.say("one?")
+    await gate.wait_reached()
+    await home.decide(ada, AccessState.DENIED)
+    await home.restart()
+    await home.quiet()
+    assert ada.private.from_bot == []
+    assert len(home.prompts) == 1
     gate.drop()

@@ -97,6 +97,17 @@ async def test_an_unknown_command_is_answered_with_the_nearest_one(
     assert home.prompts == []
 
 
+async def test_a_command_of_another_bot_is_passed_over_in_a_group(
+    home: Home, telegram: TelegramServer
+) -> None:
+    ada, group = telegram.user(7, "Ada"), telegram.supergroup()
+    assert await home.ask(group, ada, "/zzzzzz") == []
+    [named] = await home.ask(group, ada, "/zzzzzz@tutor_bot")
+    assert "I don't know /zzzzzz." in named.text
+    [ours] = await home.ask(group, ada, "/help")
+    assert "/review" in ours.text
+
+
 async def test_a_mention_without_words_is_asked_what_it_wants(
     home: Home, telegram: TelegramServer
 ) -> None:

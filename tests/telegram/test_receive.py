@@ -289,7 +289,8 @@ def test_a_true_reply_inside_a_topic_is_one() -> None:
 @pytest.mark.parametrize("chat", [DM, GROUP])
 def test_a_command_is_read(chat: dict[str, Any], text: str, name: str, arguments: str) -> None:
     message = taken(msg(chat, text=text))
-    assert message.content == Command(name=name, arguments=arguments)
+    overheard = chat is GROUP and "@" not in text
+    assert message.content == Command(name=name, arguments=arguments, overheard=overheard)
     assert message.addressed
 
 
