@@ -58,6 +58,7 @@ def test_one_reminder_a_day_weekly_when_ignored_and_one_goodbye(tmp_path: Path) 
             10: 1,
             15: 1,
         }
+        ben.private.wait_message_blocking(lambda m: m.text.startswith(GOODBYE))
         for person in (ada, ben):
             house.settled(person)
         assert len(reminders(ada)) == 4  # the fifth became the answer to its own button
@@ -84,8 +85,7 @@ def test_nine_is_nine_in_every_zone_and_across_a_clock_change(tmp_path: Path) ->
         planned = Counter({moment: sweepers.at(moment) for moment in moments})
         assert +planned == expected
         for person in people:
-            house.settled(person)
-            assert len(reminders(person)) == 3
+            wait_reminders(person, 3)
 
 
 class Sweepers:
@@ -160,6 +160,11 @@ def learner_with_card(house: Scene, name: str) -> Person:
 def reminders(person: Person) -> list[Shown]:
     """The reminders a chat shows."""
     return [m for m in person.private.from_bot if is_reminder(m)]
+
+
+def wait_reminders(person: Person, count: int) -> None:
+    """Wait for the last of the reminders that were planned: ``serve`` looks twice a second."""
+    person.private.changes.wait_for_blocking(lambda: len(reminders(person)) == count)
 
 
 def is_reminder(message: Shown) -> bool:
