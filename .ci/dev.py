@@ -108,7 +108,8 @@ def main(arguments: list[str]) -> None:
         call(PYTHON, "-m", "bots.cli", *(rest or ["chat"]))
     elif command == "test":
         setup(development=True)
-        call(PYTHON, "-m", "pytest", *rest)
+        # Named tests run in this process, the whole suite on every core.
+        call(PYTHON, "-m", "pytest", *(rest or ("-n", "auto", "--dist", "worksteal")))
     elif command == "check":
         setup(development=True)
         call(PYTHON, "-m", "ruff", "check", ".")

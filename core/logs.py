@@ -28,7 +28,7 @@ from urllib.parse import quote
 
 _REMOVED: Final = "[removed]"
 
-QUIET: Final = ("httpx", "httpx2", "httpcore", "openai", "aiohttp.access", "apscheduler")
+QUIET: Final = ("httpx", "httpx2", "httpcore", "openai", "aiohttp.access", "alembic", "apscheduler")
 """Loggers of libraries that tell every request or job; they speak from WARNING on."""
 
 _context: ContextVar[Mapping[str, str]] = ContextVar("log_context", default={})  # noqa: B039 - never changed in place
