@@ -46,6 +46,24 @@ def call(*command: str | Path) -> None:
         sys.exit(status)
 
 
+def become(*command: str | Path) -> None:
+    """Let a command take this process's place, so that signals reach it and nothing else.
+
+    Windows has no such thing: there the command runs beside, and Ctrl-C, which the console sends
+    to both, is left to the command.
+    """
+    line = [str(part) for part in command]
+    if os.name != "nt":
+        os.chdir(ROOT)
+        os.execv(line[0], line)
+    process = subprocess.Popen(line, cwd=ROOT)
+    while True:
+        try:
+            sys.exit(process.wait())
+        except KeyboardInterrupt:
+            continue
+
+
 def pip(*arguments: str | Path) -> None:
     """Call the environment's own pip, quietly, without its advertisement for newer versions."""
     call(PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
@@ -105,7 +123,7 @@ def main(arguments: list[str]) -> None:
         setup(development="--dev" in rest)
     elif command == "run":
         setup(development=False)
-        call(PYTHON, "-m", "bots.cli", *(rest or ["chat"]))
+        become(PYTHON, "-m", "bots.cli", *(rest or ["chat"]))
     elif command == "test":
         setup(development=True)
         # Named tests run in this process, the whole suite on every core.
@@ -130,4 +148,7 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)
