@@ -7,7 +7,7 @@ Unicode, an image as its words and its address.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from markdown_it.token import Token
@@ -42,6 +42,46 @@ def compose(source: str, style: Style) -> Styled:
         builder = Builder()
         builder.write(source.strip())
         return builder.done()
+    return _composed(tokens, style)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table for channels that have tables of their own; rows are as long as the header."""
+
+    header: tuple[Styled, ...]
+    rows: tuple[tuple[Styled, ...], ...]
+    alignments: tuple[str, ...]
+    """``left``, ``center`` or ``right`` for each column."""
+    drawn: Styled
+    """The same as text."""
+
+
+def sections(source: str, style: Style) -> Iterator[Styled | Table]:
+    """Yield Markdown source as styled text and, apart from it, each table that stands alone.
+
+    A table inside a list or a quotation stays in the text. Never raises; blank source yields
+    nothing that can be seen.
+    """
+    tokens = parse(printable(source))
+    if tokens is None:
+        yield compose(source, style)
+        return
+    start = at = 0
+    while at < len(tokens):
+        if tokens[at].type != "table_open" or tokens[at].level:
+            at += 1
+            continue
+        end = at
+        while tokens[end].type != "table_close":
+            end += 1
+        yield _composed(tokens[start:at], style)
+        yield _Composer(style).table(tokens[at : end + 1])
+        start = at = end + 1
+    yield _composed(tokens[start:], style)
+
+
+def _composed(tokens: list[Token], style: Style) -> Styled:
     composer = _Composer(style)
     composer.blocks(tokens)
     return composer.builder.done()
@@ -173,17 +213,15 @@ class _Composer:
 
     # --- tables
 
+    def table(self, tokens: list[Token]) -> Table:
+        """Return a table, cell by cell."""
+        rows, alignments = _cells(tokens)
+        header, *others = [tuple(self._cell(cell) for cell in row) for row in rows]
+        self._table(tokens)
+        return Table(header, tuple(others), tuple(alignments), self.builder.done())
+
     def _table(self, tokens: list[Token]) -> None:
-        rows: list[list[list[Token]]] = []
-        alignments: list[str] = []
-        for token in tokens:
-            if token.type == "tr_open":
-                rows.append([])
-            elif token.type == "th_open":
-                style = str(token.attrGet("style") or "")
-                alignments.append(style.removeprefix("text-align:") or "left")
-            elif token.type == "inline":
-                rows[-1].append(token.children or [])
+        rows, alignments = _cells(tokens)
         composed = [[self._cell(cell) for cell in row] for row in rows]
         self._gap()
         grid = None
@@ -287,3 +325,18 @@ class _Composer:
                 self.builder.write(f"{words} ({readable_url(url)})")
             else:
                 self.builder.write(words or readable_url(url))
+
+
+def _cells(tokens: list[Token]) -> tuple[list[list[list[Token]]], list[str]]:
+    """Return the content of a table's cells, row by row, the header first; and its alignments."""
+    rows: list[list[list[Token]]] = []
+    alignments: list[str] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "th_open":
+            style = str(token.attrGet("style") or "")
+            alignments.append(style.removeprefix("text-align:") or "left")
+        elif token.type == "inline":
+            rows[-1].append(token.children or [])
+    return rows, alignments
