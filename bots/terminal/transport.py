@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from bots.rendering.clean import printable
 from bots.terminal.render import render
+from bots.terminal.wrap import wrapped
 from core.document import Document
 from core.events import Content, Notice, TurnEvent
 
@@ -45,8 +46,12 @@ class Screen:
         self._out.flush()
 
     def say(self, text: str) -> None:
-        """Print one of our own lines: to the screen, or aside where the output is a pipe."""
-        print(text, file=self._out if self._visible else sys.stderr, flush=True)
+        """Print some of our own lines: to the screen, or aside where the output is a pipe."""
+        lines = text.splitlines()
+        if self._visible:
+            width = shutil.get_terminal_size().columns
+            lines = [line[start:end] for line in lines for start, end in wrapped(line, width)]
+        print("\n".join(lines), file=self._out if self._visible else sys.stderr, flush=True)
 
     @property
     def console(self) -> Console:

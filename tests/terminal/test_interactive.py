@@ -97,6 +97,12 @@ def test_ctrl_c_stops_an_answer_and_leaves_at_the_prompt(
     assert "Traceback" not in window.text
 
 
+def test_the_programs_own_lines_break_between_words(installation: Installation) -> None:
+    with Terminal(installation, columns=30) as window:
+        window.wait_prompt()
+        assert "Ask me anything. /help shows\nwhat I can do, Ctrl-D ends.\n" in window.text
+
+
 def test_pasted_lines_wide_characters_and_stray_bytes_arrive_as_one_message(
     installation: Installation, openai: OpenAIServer
 ) -> None:
