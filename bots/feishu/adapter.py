@@ -1,0 +1,202 @@
+"""The life of a Feishu app: the ``Channel`` port over connection, receiving and transport."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Final
+
+from pydantic import SecretStr
+
+from bots.feishu.connection import ConnectError, Connection, Pace, wrong_secret
+from bots.feishu.failures import CALL_ERRORS, CallError, is_final, reason_of
+from bots.feishu.lookups import Lookups
+from bots.feishu.receive import CHANNEL, Me
+from bots.feishu.receiving import Receiving
+from bots.feishu.render import FeishuPart, render
+from bots.feishu.rest import NO_CODE, NoTokenError, Refusal, Rest
+from bots.feishu.settings import ORIGINS
+from bots.feishu.transport import Transport
+from bots.limiter import Limiter, Rates
+from core.channel import (
+    Capabilities,
+    ChannelStartError,
+    ChannelUnreachable,
+    Intake,
+    Leaving,
+    NotSent,
+    Part,
+    Sent,
+    at_once,
+)
+from core.clock import Clock, SystemClock
+from core.commands.declare import Menu
+from core.context import ReplyTarget
+from core.document import Document
+from core.events import TurnEvent
+from core.i18n import Words
+
+log = logging.getLogger(__name__)
+
+RATES: Final = Rates(per_chat=5.0, per_group_minute=300, overall=50)
+"""What an app may send: five messages a second to one person or group, 50 calls a second."""
+
+REPEATABLE_SECONDS: Final = 3600.0
+"""How long the platform shows a message once under one ``uuid``."""
+
+STOP_SECONDS: Final = 2.0
+"""How long ``stop`` waits for commits and for sends under way."""
+
+_NO_BOT: Final = frozenset({11205, 230006})
+
+
+class FeishuChannel:
+    """One app. ``words`` are for the one who runs the tutor; ``rates`` None lifts them.
+
+    ``domain`` is the origin of the platform, ``https://open.feishu.cn`` for one.
+    """
+
+    name: str = CHANNEL
+    capabilities = Capabilities(can_edit=True, repeatable_for=REPEATABLE_SECONDS, proactive=True)
+
+    def __init__(
+        self,
+        app_id: str,
+        secret: SecretStr,
+        *,
+        words: Words,
+        domain: str = ORIGINS["feishu"],
+        rates: Rates | None = RATES,
+        clock: Clock | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        self.account: str = app_id
+        self._secret = secret
+        self._words = words
+        self._domain = domain
+        self._clock = clock or SystemClock()
+        self._pace = pace or Pace()
+        self._limiter = Limiter(rates)
+        self._rest: Rest | None = None
+        self._transport: Transport | None = None
+        self._receiving: Receiving | None = None
+        self._connection: Connection | None = None
+
+    async def start(self, intake: Intake, menus: Sequence[Menu]) -> None:
+        """Introduce the bot, open the long connection. Raises ChannelStartError.
+
+        The platform takes a bot's menu from its developer console alone, so ``menus`` stay unused.
+        """
+        rest = Rest(self.account, self._secret, self._domain)
+        started = False
+        try:
+            me = await self._introduce(rest)
+            receiving = Receiving(
+                intake, Lookups(rest, me), me, clock=self._clock, words=self._words
+            )
+            connection = Connection(
+                rest, self.account, receiving.take, words=self._words, pace=self._pace
+            )
+            try:
+                await connection.start()
+            except ConnectError as error:
+                kind = ChannelStartError if error.final else ChannelUnreachable
+                raise kind(str(error)) from error
+            started = True
+        finally:
+            if not started:
+                await rest.close()
+        self._rest, self._receiving, self._connection = rest, receiving, connection
+        self._transport = Transport(rest, self._limiter)
+
+    async def stop(self) -> None:
+        """Stop receiving, let sends under way finish, disconnect. Safe to call twice."""
+        rest, self._rest = self._rest, None
+        if rest is None or not (self._transport and self._receiving and self._connection):
+            return
+        try:
+            await asyncio.gather(
+                self._connection.stop(STOP_SECONDS), self._transport.close(STOP_SECONDS)
+            )
+            await self._receiving.close(STOP_SECONDS)
+        finally:
+            await rest.close()
+
+    def render(self, document: Document) -> Sequence[Part]:
+        """Split a document into cards within the platform's limits."""
+        return [Part(payload=part) for part in render(document)]
+
+    async def send(
+        self,
+        target: ReplyTarget,
+        part: Part,
+        *,
+        key: str,
+        reply: bool,
+        leaving: Leaving = at_once,
+    ) -> Sent:
+        """Send one part; under the same key it is shown once. Raises a SendError."""
+        return await self._open().send(
+            target, _payload(part), key=key, reply=reply, leaving=leaving
+        )
+
+    async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
+        """Replace a sent card. Raises a SendError."""
+        await self._open().edit(target, message_id, _payload(part))
+
+    def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
+        """Show a reaction until the context is left. Never raises; nothing is shown when closed."""
+        return self._transport.typing(target) if self._transport else nullcontext()
+
+    def watch(self, target: ReplyTarget, event: TurnEvent) -> None:
+        """Show no preview: the reaction tells that an answer is on its way."""
+
+    def health(self) -> str | None:
+        """None while events come in, else a sentence that says what is wrong."""
+        if self._rest is None or self._connection is None or self._receiving is None:
+            return self._words("Feishu is not connected.")
+        return self._connection.trouble or self._receiving.trouble
+
+    def _open(self) -> Transport:
+        if self._transport is None:
+            raise NotSent("the channel has not started")
+        return self._transport
+
+    async def _introduce(self, rest: Rest) -> Me:
+        """Return who the bot is."""
+        try:
+            answer = await rest.call("GET", "/bot/v3/info")
+            bot = answer["bot"]
+            me = Me(app_id=self.account, open_id=str(bot["open_id"]))
+        except CALL_ERRORS as error:
+            raise self._start_error(error) from error
+        except (KeyError, TypeError) as error:
+            raise self._start_error(Refusal(200, NO_CODE, "no bot")) from error
+        log.info("connected as %s", bot.get("app_name"))
+        return me
+
+    def _start_error(self, error: CallError) -> ChannelStartError:
+        cause = error.__cause__ if isinstance(error, NoTokenError) else error
+        if cause is not error and isinstance(cause, Refusal) and is_final(cause):
+            return ChannelStartError(wrong_secret(self._words))
+        if isinstance(cause, Refusal) and cause.code in _NO_BOT:
+            return ChannelStartError(
+                self._words(
+                    "This app has no bot. Add the bot capability in the developer console and "
+                    "publish the app."
+                )
+            )
+        return ChannelUnreachable(
+            self._words(
+                "Feishu cannot be reached ({reason}). Check the connection and FEISHU_DOMAIN.",
+                reason=reason_of(error),
+            )
+        )
+
+
+def _payload(part: Part) -> FeishuPart:
+    if not isinstance(part.payload, FeishuPart):
+        raise TypeError(f"not a part of this channel: {type(part.payload).__name__}")
+    return part.payload

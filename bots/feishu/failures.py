@@ -1,0 +1,85 @@
+"""What a failed call means: the platform's codes in the words of the ``Channel`` port."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import httpx
+
+from bots.feishu.rest import NO_CODE, STALE, NoTokenError, Refusal
+from core.channel import NotSent, OutcomeUnknown, Rejected, SendError, Throttled, Unreachable
+
+CallError = Refusal | NoTokenError | httpx.HTTPError
+CALL_ERRORS: Final = (Refusal, NoTokenError, httpx.HTTPError)
+"""Everything a call raises."""
+
+RECALLED: Final = 230011
+"""The message answered, or edited, was taken back."""
+
+_FREQUENCY: Final = frozenset({99991400, 99991402, 11020, 11021, 230020})
+_ACCOUNT: Final = STALE | {99991661, 99991672, 230006, 11205}
+"""The app's trouble, not the message's (token, permission, bot switched off): mended, it may go."""
+_CLOSED: Final = frozenset(
+    {
+        230002,  # the bot is not in the chat
+        RECALLED,
+        230013,  # the person is outside of the app's availability
+        230034,  # no such receiver
+        230053,  # the person has stopped the bot
+        232009,  # the group was dissolved
+    }
+)
+_UNDER_WAY: Final = 230049
+"""The message with this uuid is being sent just now."""
+_CARD: Final = frozenset({230099, 230001, 230025})
+_LOCKED: Final = "action is lock"
+_NEVER_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_DEFAULT_PAUSE: Final = 1.0
+
+
+def send_error(error: CallError) -> SendError:
+    """Translate an error of a send or an edit.
+
+    A request that a server may have begun to work on has an unknown outcome; only a connection
+    that never came about, or an answer that refuses, is a sure "no".
+    """
+    reason = reason_of(error)
+    match error:
+        case NoTokenError():
+            return NotSent(reason)
+        case httpx.HTTPError():
+            return NotSent(reason) if isinstance(error, _NEVER_SENT) else OutcomeUnknown(reason)
+        case Refusal() if error.code in _FREQUENCY or error.status == 429:
+            return Throttled(error.retry_after or _DEFAULT_PAUSE)
+        case Refusal() if error.code in _ACCOUNT:
+            return NotSent(reason)
+        case Refusal() if error.code in _CLOSED:
+            return Unreachable(reason)
+        case Refusal() if error.code in (NO_CODE, _UNDER_WAY) or error.status >= 500:
+            return OutcomeUnknown(reason)
+        case _:
+            return Rejected(reason)
+
+
+def reason_of(error: CallError) -> str:
+    """Return what went wrong in words fit for a log: no address, no payload."""
+    return type(error).__name__ if isinstance(error, httpx.HTTPError) else str(error)
+
+
+def is_card_trouble(error: CallError) -> bool:
+    """Tell whether a card was refused for what it is, so that plain text has a chance (F072)."""
+    return isinstance(error, Refusal) and error.code in _CARD
+
+
+def is_locked(error: CallError) -> bool:
+    """Tell whether a card cannot be changed just now: a press on it is still being answered."""
+    return isinstance(error, Refusal) and _LOCKED in error.message
+
+
+def is_final(refusal: Refusal) -> bool:
+    """Tell whether the platform said no in its own words, and not just "later"."""
+    return (
+        refusal.code not in _FREQUENCY | {NO_CODE}
+        and refusal.status < 500
+        and refusal.status != 429
+    )

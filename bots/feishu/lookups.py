@@ -1,0 +1,137 @@
+"""What events leave out and has to be asked for: names, kinds of chats, messages replied to.
+
+All of it is a help and none of it a need: what cannot be had in time is done without.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable
+from typing import Any, Final, Generic, TypeVar
+
+from bots.feishu.failures import CALL_ERRORS, reason_of
+from bots.feishu.receive import Known, Me, author_of
+from bots.feishu.rest import Refusal, Rest
+
+log = logging.getLogger(__name__)
+
+LOOKUP_SECONDS: Final = 1.0
+"""How long one event may wait for its look-ups: a third of the time it has."""
+REMEMBERED: Final = 2000
+
+_UNKNOWN: Final = frozenset({41012, 41050, 99991672})
+"""Codes that say: this name is not for us. Asking again would not help."""
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Recent(Generic[K, V]):
+    """A dictionary that forgets what was used least recently."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._kept: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K) -> V | None:
+        """Return what is remembered, None when nothing is."""
+        if key not in self._kept:
+            return None
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    def put(self, key: K, value: V) -> None:
+        """Remember a value."""
+        self._kept[key] = value
+        self._kept.move_to_end(key)
+        if len(self._kept) > self._size:
+            self._kept.popitem(last=False)
+
+
+class Lookups:
+    """The look-ups of one app, with what they brought so far."""
+
+    def __init__(self, rest: Rest, me: Me) -> None:
+        self._rest = rest
+        self._me = me
+        self._names: Recent[str, str] = Recent(REMEMBERED)
+        self._languages: Recent[str, str] = Recent(REMEMBERED)
+        self._private: Recent[str, bool] = Recent(REMEMBERED)
+
+    def learn_chat(self, chat: str, *, private: bool) -> None:
+        """Remember a kind of chat that an event told."""
+        self._private.put(chat, private)
+
+    def learn_language(self, person: str, language: str) -> None:
+        """Remember a language that an event told."""
+        self._languages.put(person, language)
+
+    async def parent(self, message_id: str) -> Known:
+        """Return the message replied to and its author's name, as far as they are to be had."""
+        found = await _in_time(self._message(message_id))
+        if found is None:
+            return Known()
+        author, ours = author_of(found, self._me)
+        name = "" if ours else self._names.get(author) or ""
+        return Known(parent=found, parent_author=name)
+
+    async def person(self, open_id: str, chat: str | None) -> Known:
+        """Return name and language of a person and, of a chat, whether it is a private one."""
+        name, private = await asyncio.gather(
+            _in_time(self._name(open_id)), _in_time(self._is_private(chat))
+        )
+        return Known(name=name or "", language=self._languages.get(open_id), private=private)
+
+    async def _name(self, open_id: str) -> str | None:
+        known = self._names.get(open_id)
+        if known is not None:
+            return known
+        try:
+            answer = await self._rest.call(
+                "GET", f"/contact/v3/users/{open_id}", query={"user_id_type": "open_id"}
+            )
+        except Refusal as refusal:
+            if refusal.code in _UNKNOWN:
+                self._names.put(open_id, "")
+            raise
+        name = str(_data(answer, "user").get("name") or "")
+        self._names.put(open_id, name)
+        return name
+
+    async def _is_private(self, chat: str | None) -> bool | None:
+        known = None if chat is None else self._private.get(chat)
+        if chat is None or known is not None:
+            return known
+        answer = await self._rest.call("GET", f"/im/v1/chats/{chat}")
+        mode = _data(answer).get("chat_mode")
+        if not isinstance(mode, str):
+            return None
+        self._private.put(chat, mode == "p2p")
+        return mode == "p2p"
+
+    async def _message(self, message_id: str) -> dict[str, Any] | None:
+        answer = await self._rest.call("GET", f"/im/v1/messages/{message_id}")
+        items = _data(answer).get("items")
+        first = items[0] if isinstance(items, list) and items else None
+        return first if isinstance(first, dict) else None
+
+
+async def _in_time(looking: Awaitable[K]) -> K | None:
+    """Return what a look-up brings, None when it fails or takes too long."""
+    try:
+        async with asyncio.timeout(LOOKUP_SECONDS):
+            return await looking
+    except TimeoutError:
+        log.debug("a look-up took too long")
+    except CALL_ERRORS as error:
+        log.debug("a look-up failed: %s", reason_of(error))
+    return None
+
+
+def _data(answer: dict[str, Any], *path: str) -> dict[str, Any]:
+    found: Any = answer
+    for name in ("data", *path):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}

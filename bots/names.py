@@ -1,0 +1,24 @@
+"""Names of people, made safe to show: they are whatever somebody typed."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+LONGEST_NAME: Final = 64
+
+_JOINERS: Final = "\u200c\u200d"  # part of the spelling of some scripts and of many emoji
+
+
+def shown_name(name: str) -> str:
+    """Return a name on one line, without control or direction marks, at most 64 characters."""
+    kept = (_visible(character) for character in name)
+    return " ".join("".join(kept).split())[:LONGEST_NAME].rstrip()
+
+
+def _visible(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in ("Cc", "Zl", "Zp"):
+        return " "
+    hidden = category in ("Cf", "Cs", "Co") and character not in _JOINERS
+    return "" if hidden else character
