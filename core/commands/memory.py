@@ -42,7 +42,7 @@ def memory(root: Path) -> Command:
 def _show(session: Session, request: Request, known: tuple[Section, ...]) -> Reply:
     words = request.words
     today = study_date(request.now, ZoneInfo(request.zone))
-    due = deck.due_count(session, request.learner_id, today)
+    due = len(deck.session_queue(session, request.learner_id, today))
     lines = [_section(words, section) for section in known]
     if not lines:
         lines = [

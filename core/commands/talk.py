@@ -109,7 +109,7 @@ def status(model: str, probe: Probe, busy: Callable[[str], bool]) -> Command:
         ]
         if request.private:
             today = study_date(request.now, ZoneInfo(request.zone))
-            waiting = deck.due_count(session, request.learner_id, today)
+            waiting = len(deck.session_queue(session, request.learner_id, today))
             lines.append(words.plural("{n} question is due.", "{n} questions are due.", waiting))
             lines.append(
                 words(

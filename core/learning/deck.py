@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from enum import Enum, auto
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, or_
 from sqlmodel import Session, col, func, select
 
 from core.ids import new_id
@@ -58,14 +58,14 @@ _DUE = (
     .select_from(Card)
     .where(
         Card.learner_id == bindparam("learner"),
-        Card.due_day <= bindparam("day"),
+        or_(Card.due_day <= bindparam("day"), col(Card.stability).is_(None)),
         Card.lapses < LEECH_LAPSES,
     )
 )
 
 
 def due_count(session: Session, learner_id: str, day: date) -> int:
-    """How many cards a study day asks for, before any limit."""
+    """How many cards ``/review`` has on a study day, new ones at once, before any limit."""
     return session.exec(_DUE, params={"learner": learner_id, "day": day}).one()
 
 

@@ -6,6 +6,7 @@ from sqlmodel import col, select
 
 from core.store.tables import Card, Learner, Outgoing, Review
 from tests.house.home import Home
+from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.telegram import Person, TelegramServer
 
 
@@ -61,6 +62,19 @@ async def test_a_card_is_read_in_every_way_people_write_one(
         shown, _ = await home.press(question, "Show answer")
         for line in (*front.split("\n"), *back.replace("`", "").split("\n")):
             assert line in shown.text
+
+
+async def test_a_new_card_counts_the_same_wherever_a_count_is_told(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    openai.default = Reply("Try it.")
+    ada = telegram.user(7, "Ada")
+    await home.tell(ada, "/add one :: two")
+    assert "1 question is waiting." in (await home.tell(ada, "/due")).text
+    assert "1 question is due." in (await home.tell(ada, "/status")).text
+    assert "1 question is due." in (await home.tell(ada, "/memory")).text
+    await home.tell(ada, "what shall I do?")
+    assert "Cards due for review today: 1" in str(openai.chats[-1].json["messages"])
 
 
 async def test_only_the_first_card_tells_of_reminders(home: Home, telegram: TelegramServer) -> None:
