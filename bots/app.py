@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from bots.feishu.door import full_account
 from bots.terminal.receive import account_of
 from core.access import AccessMode, AccessPolicy
 from core.channel import Channel, ChannelStartError, ChannelUnreachable
@@ -64,8 +65,8 @@ class Ground:
         """Who may learn here. The person at the terminal always may."""
         return AccessPolicy(
             mode=AccessMode(self.settings.access),
-            owners=frozenset({*self.settings.owners, account_of(user_name())}),
-            allow=frozenset(self.tuning.allow),
+            owners=frozenset({*map(full_account, self.settings.owners), account_of(user_name())}),
+            allow=frozenset(map(full_account, self.tuning.allow)),
         )
 
 
@@ -105,11 +106,13 @@ def build_house(ground: Ground, model: ChatModel) -> House:
 
 def configured_channels(ground: Ground) -> Sequence[Channel]:
     """The channels whose variables are set. Raises SettingsError."""
+    from bots.discord import door as discord
+    from bots.feishu import door as feishu
     from bots.telegram import door as telegram
 
     opened = (
         door.channel(ground.settings.words, ground.tuning.channel(name))
-        for name, door in (("telegram", telegram),)
+        for name, door in (("telegram", telegram), ("discord", discord), ("feishu", feishu))
     )
     return [channel for channel in opened if channel is not None]
 

@@ -12,7 +12,7 @@ from aiogram.types import (
     MessageOriginUser,
 )
 
-from bots.telegram.words import shown_name
+from bots.names import shown_name
 from core.context import Quote
 
 Origin = MessageOriginUser | MessageOriginHiddenUser | MessageOriginChat | MessageOriginChannel

@@ -15,8 +15,9 @@ from typing import Final
 from aiogram.enums import ChatType, ContentType, MessageEntityType
 from aiogram.types import CallbackQuery, Chat, Message, Update, User
 
+from bots.names import shown_name
 from bots.telegram.quotes import quoted
-from bots.telegram.words import own_words, shown_name
+from bots.telegram.words import own_words
 from core.commands.parse import split_command
 from core.context import (
     AccountId,

@@ -1,4 +1,4 @@
-"""Words as people wrote them: mentions turned into names, names made safe to show.
+"""Words as people wrote them: mentions turned into names.
 
 Offsets of the platform count UTF-16 code units, so every slice is cut there and not in Python's
 code points: an emoji before a mention would shift it by one (F021).
@@ -6,16 +6,12 @@ code points: an emoji before a mention would shift it by one (F021).
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
-from typing import Final
 
 from aiogram.enums import MessageEntityType
 from aiogram.types import MessageEntity
 
-LONGEST_NAME: Final = 64
-
-_JOINERS: Final = "\u200c\u200d"  # part of the spelling of some scripts and of many emoji
+from bots.names import shown_name
 
 
 def own_words(
@@ -44,20 +40,6 @@ def own_words(
         elif name:
             units = units[:start] + name.encode("utf-16-le") + units[end:]
     return _decoded(units).replace("\x00", "").strip(), mentioned
-
-
-def shown_name(name: str) -> str:
-    """Return a name on one line, without control or direction marks, at most 64 characters."""
-    kept = (_visible(character) for character in name)
-    return " ".join("".join(kept).split())[:LONGEST_NAME].rstrip()
-
-
-def _visible(character: str) -> str:
-    category = unicodedata.category(character)
-    if category in ("Cc", "Zl", "Zp"):
-        return " "
-    hidden = category in ("Cf", "Cs", "Co") and character not in _JOINERS
-    return "" if hidden else character
 
 
 def _without(before: bytes, after: bytes) -> bytes:

@@ -47,6 +47,11 @@ class CommandBook:
             Menu(
                 language,
                 tuple((c.spec.name, words_for(language)(c.spec.summary)) for c in self.commands),
+                tuple(
+                    (c.spec.name, words_for(language)(c.spec.usage))
+                    for c in self.commands
+                    if c.spec.usage
+                ),
             )
             for language in LANGUAGES
         )

@@ -33,3 +33,5 @@ class Menu:
     """Two-letter code; the first menu of a sequence is the default."""
     entries: tuple[tuple[str, str], ...]
     """(name, description) in the order to show."""
+    usages: tuple[tuple[str, str], ...] = ()
+    """(name, what it takes) of the commands that take arguments."""

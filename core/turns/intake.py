@@ -154,8 +154,11 @@ class Intake:
                 )
                 session.add(account)
                 session.flush()
-            elif (account.name, account.language) != (message.sender.name, message.sender.language):
-                account.name, account.language = message.sender.name, message.sender.language
+            else:
+                message = _in_known_language(message, account.language)
+                told = (message.sender.name, message.sender.language)
+                if (account.name, account.language) != told:
+                    account.name, account.language = told
             if verdict not in ADMITTED:
                 people[account.id] = (account, None)
                 taken.answered |= self._turn_away(session, message, account, verdict, now)
@@ -273,6 +276,14 @@ _CONVERSATION = select(col(Conversation.id)).where(Conversation.key == bindparam
 def _known(session: Session, accounts: Iterable[str]) -> dict[str, tuple[Account, Learner | None]]:
     rows = session.exec(_KNOWN, params={"accounts": list(accounts)}).all()
     return {account.id: (account, learner) for account, learner in rows}
+
+
+def _in_known_language(message: InboundMessage, language: str | None) -> InboundMessage:
+    """Give a message the language its sender's platform told with an earlier one."""
+    if message.sender.language or not language:
+        return message
+    sender = message.sender.model_copy(update={"language": language})
+    return message.model_copy(update={"sender": sender})
 
 
 def _insert(

@@ -10,8 +10,9 @@ from aiogram.types import Update
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bots.names import LONGEST_NAME, shown_name
 from bots.telegram.receive import Me, receive
-from bots.telegram.words import LONGEST_NAME, own_words, shown_name
+from bots.telegram.words import own_words
 from core.context import (
     ChatKind,
     Command,

@@ -1,0 +1,1 @@
+"""The door to Discord: the gateway in, messages in its Markdown and buttons out."""

@@ -1,0 +1,205 @@
+"""The life of a Discord bot account: the ``Channel`` port over gateway, inbox and transport."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Any, Final
+
+import yarl
+from discord import Client, Interaction, Message
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+from pydantic import SecretStr
+
+from bots.discord import commands
+from bots.discord.failures import FAILURES, reason_of
+from bots.discord.gateway import Gateway, Pace
+from bots.discord.inbox import Inbox
+from bots.discord.interactions import THINKING_SECONDS, Interactions
+from bots.discord.receive import CHANNEL, receive, receive_edit, receive_interaction
+from bots.discord.render import DiscordPart, render
+from bots.discord.settings import API_BASE, GATEWAY_URL
+from bots.discord.transport import Transport
+from core.channel import Capabilities, Intake, Leaving, NotSent, Part, Sent, at_once
+from core.commands.declare import Menu
+from core.context import InboundMessage, ReplyTarget
+from core.document import Document
+from core.events import TurnEvent
+from core.i18n import Words
+
+log = logging.getLogger(__name__)
+
+STOP_SECONDS: Final = 1.0
+"""How long ``stop`` waits for each: commits, sends under way, promises to withdraw."""
+
+NONCE_SECONDS: Final = 120.0
+"""The platform remembers a nonce for "the past few minutes" (Create Message)."""
+
+
+class _Addresses:
+    """Where the library finds the platform. They belong to the process, so they are put back."""
+
+    def __init__(self, api_base: str, gateway_url: str) -> None:
+        self._wanted = api_base, yarl.URL(gateway_url)
+        self._before: tuple[str, yarl.URL] | None = None
+
+    def use(self) -> None:
+        if self._before is None:
+            self._before = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
+        Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = self._wanted
+
+    def restore(self) -> None:
+        if self._before is not None:
+            Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = self._before
+            self._before = None
+
+
+class DiscordChannel:
+    """One bot account. ``words`` are for the one who runs the tutor."""
+
+    name: str = CHANNEL
+    capabilities = Capabilities(can_edit=True, repeatable_for=NONCE_SECONDS, proactive=True)
+
+    def __init__(
+        self,
+        token: SecretStr,
+        *,
+        words: Words,
+        api_base: str = API_BASE,
+        gateway_url: str = GATEWAY_URL,
+        pace: Pace | None = None,
+        thinking_seconds: float = THINKING_SECONDS,
+    ) -> None:
+        self.account: str = ""
+        self._words = words
+        self._addresses = _Addresses(api_base, gateway_url)
+        self._gateway = Gateway(
+            token.get_secret_value(), self, address=api_base, words=words, pace=pace or Pace()
+        )
+        self._interactions = Interactions(self._gateway.http, thinking_seconds=thinking_seconds)
+        self._inbox: Inbox | None = None
+        self._transport: Transport | None = None
+
+    async def start(self, intake: Intake, menus: Sequence[Menu]) -> None:
+        """Introduce the bot, register the menus, begin to receive. Raises ChannelStartError."""
+        self._addresses.use()
+        started = False
+        try:
+            client = await self._gateway.login()
+            user = client.user
+            self.account = str(user.id if user else "")
+            self._inbox = Inbox(intake, self._words)
+            await self._gateway.connect()
+            log.info("connected as %s", user)
+            await self._register(client, menus)
+            self._transport = Transport(self._gateway.http, self._interactions)
+            self._inbox.start()
+            self._gateway.keep()
+            started = True
+        finally:
+            if not started:
+                await self._gateway.hang_up()
+                await self._gateway.close()
+                self._addresses.restore()
+
+    async def stop(self) -> None:
+        """Stop receiving, let sends under way finish, disconnect. Safe to call twice."""
+        transport, self._transport = self._transport, None
+        if transport is None or self._inbox is None:
+            return
+        try:
+            await self._gateway.hang_up()
+            await self._inbox.stop(STOP_SECONDS)
+            await transport.close(STOP_SECONDS)
+            await self._interactions.close(STOP_SECONDS)
+        finally:
+            await self._gateway.close()
+            self._addresses.restore()
+
+    def render(self, document: Document) -> Sequence[Part]:
+        """Split a document into messages within the platform's limits."""
+        return [Part(payload=part) for part in render(document)]
+
+    async def send(
+        self,
+        target: ReplyTarget,
+        part: Part,
+        *,
+        key: str,
+        reply: bool,
+        leaving: Leaving = at_once,
+    ) -> Sent:
+        """Send one part; ``key`` makes a second send show once. Raises a SendError."""
+        return await self._open().send(
+            target, _payload(part), key=key, reply=reply, leaving=leaving
+        )
+
+    async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
+        """Replace a sent message. Raises a SendError."""
+        await self._open().edit(target, message_id, _payload(part))
+
+    def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
+        """Show "typing" until the context is left. Never raises; nothing is shown when closed."""
+        return self._transport.typing(target) if self._transport else nullcontext()
+
+    def watch(self, target: ReplyTarget, event: TurnEvent) -> None:
+        """Show no preview: "typing" tells that an answer is on its way."""
+
+    def health(self) -> str | None:
+        """None while events come in, else a sentence that says what is wrong."""
+        if self._transport is None or self._inbox is None:
+            return self._words("Discord is not connected.")
+        return self._gateway.trouble or self._inbox.trouble
+
+    # What the gateway tells
+
+    def said(self, message: Message) -> None:
+        """Take a message in."""
+        self._put(receive(message, self._own_id, self.account))
+
+    def edited(self, message: Message) -> None:
+        """Take the new version of a message in."""
+        self._put(receive_edit(message, self._own_id, self.account))
+
+    async def acted(self, interaction: Interaction[Any]) -> None:
+        """Take a command or a press in, and respond to it in time."""
+        taken = receive_interaction(interaction, self.account)
+        if taken is None or self._inbox is None:
+            return
+        self._interactions.expect(interaction)
+        await self._interactions.acknowledge(interaction, self._inbox.put(taken))
+
+    @property
+    def _own_id(self) -> int:
+        return int(self.account)
+
+    def _put(self, message: InboundMessage | None) -> None:
+        if message is not None and self._inbox is not None:
+            self._inbox.put(message)
+
+    def _open(self) -> Transport:
+        if self._transport is None:
+            raise NotSent("the channel is not open")
+        return self._transport
+
+    async def _register(self, client: Client, menus: Sequence[Menu]) -> None:
+        """Bring the platform's commands to what is wanted, by a call only where they differ."""
+        wanted: list[Any] = commands.wanted(menus)
+        number = client.application_id
+        if not wanted or number is None:
+            return
+        try:
+            registered: list[Any] = list(await client.http.get_global_commands(number))
+            if not commands.same(registered, wanted):
+                await client.http.bulk_upsert_global_commands(number, wanted)
+                log.info("registered %d commands", len(wanted))
+        except FAILURES as error:
+            log.warning("the commands were not registered: %s", reason_of(error))
+
+
+def _payload(part: Part) -> DiscordPart:
+    if not isinstance(part.payload, DiscordPart):
+        raise TypeError(f"not a part of this channel: {type(part.payload).__name__}")
+    return part.payload

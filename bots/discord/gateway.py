@@ -1,0 +1,356 @@
+"""The connection to Discord: opened with clear words on failure, and kept open.
+
+The library connects again and resumes by itself. What it gives up on, or does not manage for some
+minutes, is begun anew here with a fresh client (F043); sends go on over the last one meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from aiohttp import ClientError
+from discord import (
+    AllowedMentions,
+    Client,
+    DiscordException,
+    Intents,
+    Interaction,
+    LoginFailure,
+    MemberCacheFlags,
+    Message,
+    PrivilegedIntentsRequired,
+    RawMessageUpdateEvent,
+    VoiceClient,
+)
+from discord.errors import ConnectionClosed
+from discord.http import HTTPClient
+
+from bots.discord.failures import reason_of
+from core.channel import ChannelStartError, ChannelUnreachable, NotSent
+from core.i18n import Words
+
+log = logging.getLogger(__name__)
+
+VoiceClient.warn_nacl = VoiceClient.warn_dave = False  # this bot never speaks
+
+
+class _Brief(logging.Filter):
+    """Takes the traceback off a lost connection, which is no fault of the program."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.exc_info = record.exc_text = None
+        return True
+
+
+logging.getLogger("discord").setLevel(logging.WARNING)
+logging.getLogger("discord.client").addFilter(_Brief())
+
+_BAD_TOKEN: Final = 4004
+_UNREADABLE: Final = (LookupError, TypeError, AttributeError)
+"""What the library raises for an answer that is not one of Discord's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long things take, in seconds."""
+
+    start: float = 30.0
+    """To log in, and to be told READY."""
+    silence: float = 60.0
+    """Without any frame a connection counts as dead."""
+    patience: float = 300.0
+    """For the library to resume; sessions do not live much longer."""
+    first_retry: float = 0.5
+    longest_retry: float = 30.0
+
+
+class Events(Protocol):
+    """Who hears of what people do."""
+
+    def said(self, message: Message) -> None:
+        """A message was written."""
+
+    def edited(self, message: Message) -> None:
+        """A message was changed."""
+
+    async def acted(self, interaction: Interaction[Any]) -> None:
+        """A command was used or a button pressed."""
+
+
+class _Client(Client):
+    """The library's client, which only passes on what it hears."""
+
+    def __init__(self, gateway: Gateway, pace: Pace) -> None:
+        super().__init__(
+            intents=Intents(
+                guilds=True, guild_messages=True, dm_messages=True, message_content=True
+            ),
+            allowed_mentions=AllowedMentions.none(),
+            max_messages=None,
+            member_cache_flags=MemberCacheFlags.none(),
+            chunk_guilds_at_startup=False,
+            guild_ready_timeout=0.1,  # nobody waits for the library's own "ready"
+            heartbeat_timeout=pace.silence,
+            max_ratelimit_timeout=30.0,
+        )
+        self._gateway = gateway
+
+    async def on_connect(self) -> None:
+        self._gateway.came_up(self)
+
+    async def on_resumed(self) -> None:
+        self._gateway.came_up(self)
+
+    async def on_disconnect(self) -> None:
+        self._gateway.went_down(self)
+
+    async def on_message(self, message: Message) -> None:
+        self._gateway.events.said(message)
+
+    async def on_raw_message_edit(self, payload: RawMessageUpdateEvent) -> None:
+        self._gateway.events.edited(payload.message)
+
+    async def on_interaction(self, interaction: Interaction[Any]) -> None:
+        await self._gateway.events.acted(interaction)
+
+    async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
+        # One event must never hold the others; its text would show what was written.
+        log.exception("%s failed in a way nobody foresaw", event_method)
+
+
+def _reads_content(client: Client) -> bool:
+    """Tell whether the portal lets the bot read what people write (F042)."""
+    flags = client.application.flags if client.application is not None else None
+    return flags is None or flags.gateway_message_content or flags.gateway_message_content_limited
+
+
+class Gateway:
+    """One bot account, from ``login`` and ``connect`` to ``close``."""
+
+    def __init__(self, token: str, events: Events, *, address: str, words: Words, pace: Pace):
+        """``address`` is that of the API, for sentences."""
+        self.events = events
+        self.trouble: str | None = None
+        """None while connected, else a sentence for the one who runs the tutor."""
+        self._token = token
+        self._address = address
+        self._words = words
+        self._pace = pace
+        self._client: _Client | None = None
+        self._connecting: asyncio.Task[None] | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._up = False
+        self._refused = False
+        self._news = asyncio.Event()
+
+    @property
+    def client(self) -> Client:
+        """The present client. Raises NotSent when there is none that works."""
+        if self._client is None or self._client.is_closed():
+            raise NotSent("not connected")
+        return self._client
+
+    def http(self) -> HTTPClient:
+        """Return the library's present HTTP client. Raises NotSent."""
+        return self.client.http
+
+    async def login(self) -> Client:
+        """Introduce the bot to the API. Raises ChannelStartError."""
+        client = _Client(self, self._pace)
+        welcome = False
+        try:
+            async with asyncio.timeout(self._pace.start):
+                await client.login(self._token)
+            if not _reads_content(client):
+                raise self._no_content()
+            welcome = True
+        except Exception as error:
+            told = self._told(error)
+            if told is error:
+                raise
+            raise told from error
+        finally:
+            if not welcome:
+                await self._closed(client)
+        old, self._client = self._client, client
+        if old is not None:
+            await self._closed(old)
+        return client
+
+    async def connect(self) -> None:
+        """Open the gateway and wait for READY. Raises ChannelStartError."""
+        client = self._client
+        if client is None:
+            raise NotSent("not logged in")
+        self._up = self._refused = False
+        self._connecting = asyncio.create_task(client.connect(), name="discord-gateway")
+        self._connecting.add_done_callback(lambda _: self._news.set())
+        reason: BaseException | None = None
+        try:
+            async with asyncio.timeout(self._pace.start):
+                while not (self._up or self._refused or self._connecting.done()):
+                    await self._told_something()
+        except TimeoutError as error:
+            reason = error
+        if self._up:
+            return
+        if self._connecting.done() and not self._connecting.cancelled():
+            reason = self._connecting.exception()
+        await self._disconnected()
+        raise self._told(reason or ConnectionError()) from reason
+
+    def keep(self) -> None:
+        """Begin to look after the connection."""
+        self._keeper = asyncio.create_task(self._keep(), name="discord-keeper")
+
+    async def hang_up(self) -> None:
+        """Receive nothing more; calls still go out."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.wait([self._keeper])
+        await self._disconnected()
+
+    async def close(self) -> None:
+        """End everything."""
+        client, self._client = self._client, None
+        if client is not None:
+            await self._closed(client)
+
+    # What the client tells
+
+    def came_up(self, client: Client) -> None:
+        """READY or RESUMED: events come in."""
+        if client is self._client:
+            if self.trouble is not None:
+                log.info("connected to the gateway again")
+            self.trouble = None
+            self._up = True
+            self._news.set()
+
+    def went_down(self, client: Client) -> None:
+        """The connection is lost, or did not come about; the library tries again."""
+        if client is self._client:
+            if self._up:
+                log.info("disconnected from the gateway")
+            self.trouble = self._words("Discord is not connected; trying again.")
+            self._up = False
+            # Without a first connection the library would try on for ever, and not well.
+            self._refused = client.ws is None
+            self._news.set()
+
+    async def _told_something(self) -> None:
+        self._news.clear()
+        await self._news.wait()
+
+    # Keeping it
+
+    async def _keep(self) -> None:
+        while True:
+            await self._lost()
+            pause = self._pace.first_retry
+            while True:
+                await asyncio.sleep(pause)
+                pause = min(self._pace.longest_retry, pause * 2)
+                try:
+                    await self._disconnected()
+                    await self.login()
+                    await self.connect()
+                    break
+                except ChannelStartError as error:
+                    if str(error) != self.trouble:
+                        log.warning("%s Trying again until it answers.", error)
+                    self.trouble = str(error)
+                except Exception:
+                    log.exception("connecting failed in a way nobody foresaw")
+
+    async def _lost(self) -> None:
+        """Return when the library has given up, or could not resume for too long."""
+        while self._connecting is not None and not self._connecting.done():
+            try:
+                async with asyncio.timeout(None if self._up else self._pace.patience):
+                    await self._told_something()
+            except TimeoutError:
+                log.warning("the session could not be resumed; beginning anew")
+                return
+        ended = self._connecting
+        error = ended.exception() if ended is not None and not ended.cancelled() else None
+        log.warning("the gateway ended (%s); beginning anew", type(error).__name__)
+        self._up = False
+        self.trouble = str(self._told(error or ConnectionError()))
+
+    async def _disconnected(self) -> None:
+        """End the present connection to the gateway, and leave the HTTP client open."""
+        task, self._connecting = self._connecting, None
+        if task is None:
+            return
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        self._up = False
+        client = self._client
+        if client is not None and client.ws is not None and client.ws.open:
+            await self._bounded(client.ws.close(code=1000))
+
+    async def _closed(self, client: Client) -> None:
+        await self._bounded(client.close())
+
+    async def _bounded(self, closing: Coroutine[Any, Any, None]) -> None:
+        """A line that is dead does not answer to being closed."""
+        try:
+            async with asyncio.timeout(1.0):
+                await closing
+        except (TimeoutError, ClientError, OSError, DiscordException) as error:
+            log.debug("not closed in good order: %s", reason_of(error))
+
+    # Words
+
+    def _told(self, error: BaseException) -> BaseException:
+        """Return the error in a sentence; what nobody foresaw stays as it is."""
+        match error:
+            case ChannelStartError():
+                return error
+            case LoginFailure():
+                return self._wrong_token()
+            case PrivilegedIntentsRequired():
+                return self._no_content()
+            case ConnectionClosed() if error.code == _BAD_TOKEN:
+                return self._wrong_token()
+            case DiscordException() | ClientError() | OSError() | TimeoutError() | ValueError():
+                return self._unreachable(error)
+            case _ if isinstance(error, _UNREADABLE):
+                return self._unreachable(error)
+            case _:
+                return error
+
+    def _unreachable(self, error: BaseException) -> ChannelUnreachable:
+        reason = reason_of(error) if isinstance(error, Exception) else type(error).__name__
+        return ChannelUnreachable(
+            self._words(
+                "Discord cannot be reached at {address} ({reason}). Check the connection and "
+                "DISCORD_API_BASE.",
+                address=self._address,
+                reason=reason,
+            )
+        )
+
+    def _wrong_token(self) -> ChannelStartError:
+        return ChannelStartError(
+            self._words(
+                "Discord does not know DISCORD_BOT_TOKEN. Open "
+                "https://discord.com/developers/applications, choose your application, then Bot, "
+                "Reset Token, copy it into .env and start again."
+            )
+        )
+
+    def _no_content(self) -> ChannelStartError:
+        return ChannelStartError(
+            self._words(
+                "Discord keeps what people write from this bot. Open "
+                "https://discord.com/developers/applications, choose your application, then Bot, "
+                "switch on Message Content Intent under Privileged Gateway Intents, save, and "
+                "start again."
+            )
+        )

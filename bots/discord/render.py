@@ -1,0 +1,113 @@
+"""Documents as Discord messages within the platform's limits.
+
+Pure, and free of the client library. 2,000 characters a message (counted in UTF-16 units here, the
+more careful way), five rows of five buttons, 80 characters of label, 100 of ``custom_id``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from bots.discord.write import muted, write
+from bots.rendering.clean import is_blank
+from bots.rendering.compose import Style, compose
+from bots.rendering.split import split, utf16
+from bots.rendering.styled import Styled
+from core.document import Button, Document
+
+MAX_TEXT = 2000
+MAX_ROWS = 5
+MAX_IN_ROW = 5
+MAX_LABEL = 80
+MAX_CUSTOM_ID = 100
+TABLE_WIDTH = 44
+"""Columns of a monospaced line on a phone held upright."""
+
+_LONGEST_LINK = 400
+"""Longer addresses are written out, where they can be cut; a few links must fit one message."""
+_ESCAPABLE = frozenset("\\*_`~|[]<:@")
+_LEAST = 4
+_STYLE = Style(
+    table_width=TABLE_WIDTH,
+    can_link=lambda url: (
+        url.lower().startswith(("http://", "https://")) and len(url) <= _LONGEST_LINK
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonSpec:
+    """One button: its label, at most 80 characters, and at most 100 of ``custom_id``."""
+
+    label: str
+    custom_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiscordPart:
+    """One message."""
+
+    text: str
+    buttons: tuple[tuple[ButtonSpec, ...], ...] = ()
+    """Rows; only the last part of a document has any."""
+
+
+def render(document: Document) -> tuple[DiscordPart, ...]:
+    """Return a document as messages within Discord's limits, in order.
+
+    Raises ValueError when nothing of the document can be seen, when a button has no label or its
+    action is empty or too long, and when there are more than 25: faults of the caller.
+    """
+    buttons = _rows(document.buttons)
+    styled = muted(compose(document.markdown, _STYLE))
+    parts = [DiscordPart(text) for text in _texts(styled, MAX_TEXT)]
+    if not parts:
+        raise ValueError("the document renders blank")
+    parts[-1] = replace(parts[-1], buttons=buttons)
+    return tuple(parts)
+
+
+def size(text: str) -> int:
+    """Return the length of a message's text in UTF-16 units."""
+    return sum(map(utf16, text))
+
+
+def _measure(character: str) -> int:
+    return 2 if character in _ESCAPABLE else utf16(character)
+
+
+def _texts(styled: Styled, limit: int) -> Iterable[str]:
+    """Split by length, and a piece again whose markup makes it too long."""
+    for piece in split(styled, limit, _measure):
+        text = write(piece)
+        if size(text) <= MAX_TEXT or limit <= _LEAST:
+            yield text
+        else:
+            measured = sum(map(_measure, piece.text))
+            fitting = min(measured - 1, measured * MAX_TEXT // size(text))
+            yield from _texts(piece, max(_LEAST, fitting))
+
+
+def _rows(rows: Iterable[Iterable[Button]]) -> tuple[tuple[ButtonSpec, ...], ...]:
+    """Return rows that fit; a row too wide, or a row too many, is laid out anew."""
+    seen: set[str] = set()
+    kept: list[list[ButtonSpec]] = []
+    for row in rows:
+        specs = [_button(button) for button in row if button.action not in seen]
+        seen.update(spec.custom_id for spec in specs)
+        kept += [specs[at : at + MAX_IN_ROW] for at in range(0, len(specs), MAX_IN_ROW)]
+    if len(kept) > MAX_ROWS:
+        every = [spec for row in kept for spec in row]
+        kept = [every[at : at + MAX_IN_ROW] for at in range(0, len(every), MAX_IN_ROW)]
+    if len(kept) > MAX_ROWS:
+        raise ValueError("more buttons than a message can carry")
+    return tuple(map(tuple, kept))
+
+
+def _button(button: Button) -> ButtonSpec:
+    if not 1 <= len(button.action) <= MAX_CUSTOM_ID:
+        raise ValueError(f"a custom id has {len(button.action)} characters, not 1 to 100")
+    if is_blank(button.label):
+        raise ValueError("a button needs a label")
+    return ButtonSpec(button.label[:MAX_LABEL], button.action)

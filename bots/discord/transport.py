@@ -1,0 +1,228 @@
+"""One call, one part: what leaves for the platform, and how the platform's answers are taken.
+
+Bodies are written here and sent by the library's HTTP client, which keeps the rates that the
+platform tells with each answer. On every path nobody is notified (F041) and a key makes a repeated
+send show once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from discord.http import HTTPClient, Route
+
+from bots.discord.failures import (
+    FAILURES,
+    edit_error,
+    is_reference_trouble,
+    reason_of,
+    send_error,
+)
+from bots.discord.interactions import Interactions
+from bots.discord.receive import INTERACTION
+from bots.discord.render import DiscordPart
+from core.channel import Leaving, NotSent, OutcomeUnknown, Sent, at_once
+from core.context import ReplyTarget
+
+log = logging.getLogger(__name__)
+
+REQUEST_SECONDS: Final = 45.0
+"""How long one call may take, with the waits and tries of the library."""
+
+TYPING_SECONDS: Final = 8.0
+"""The sign fades after ten seconds."""
+
+_SUPPRESS_EMBEDS: Final = 1 << 2
+_LOADING: Final = 1 << 7
+_ROW, _BUTTON, _SECONDARY = 1, 2, 2
+_MESSAGES: Final = "/channels/{channel_id}/messages"
+
+
+class Transport:
+    """Sends, edits and typing signs of one bot account."""
+
+    def __init__(self, http: Callable[[], HTTPClient], interactions: Interactions) -> None:
+        """``http`` is the library's present connection."""
+        self._http = http
+        self._interactions = interactions
+        self._closing = False
+        self._under_way = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._signs: set[asyncio.Task[None]] = set()
+
+    async def close(self, seconds: float) -> None:
+        """Let calls under way finish, for ``seconds`` at most; refuse all others from now on."""
+        self._closing = True
+        for sign in self._signs:
+            sign.cancel()
+        if self._signs:
+            await asyncio.wait(self._signs)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._quiet.wait()
+        except TimeoutError:
+            log.warning("calls under way did not end in time; their outcome is unknown")
+
+    async def send(
+        self,
+        target: ReplyTarget,
+        part: DiscordPart,
+        *,
+        key: str,
+        reply: bool,
+        leaving: Leaving = at_once,
+    ) -> Sent:
+        """Send one part to the target's chat. Raises a SendError.
+
+        The first part of an answer to a command takes the place of its "thinking".
+        """
+        async with self._call():
+            await leaving()
+            try:
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    return Sent(await self._send(target, part, key, reply), target.chat)
+            except FAILURES as error:
+                raise send_error(error) from error
+
+    async def edit(self, target: ReplyTarget, message_id: str, part: DiscordPart) -> None:
+        """Replace text and buttons of a message. Raises a SendError."""
+        route = Route(
+            "PATCH",
+            _MESSAGES + "/{message_id}",
+            channel_id=int(target.chat),
+            message_id=int(message_id),
+        )
+        async with self._call():
+            try:
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    await self._http().request(route, json=body(part))
+            except FAILURES as error:
+                raise edit_error(error) from error
+
+    async def _send(self, target: ReplyTarget, part: DiscordPart, key: str, reply: bool) -> str:
+        quoted = target.reply_to if reply else None
+        if quoted is not None and quoted.startswith(INTERACTION):
+            answered = await self._interactions.fulfil(quoted, body(part))
+            if answered is None and not self._interactions.knows(quoted):
+                answered = await self._answered_before(target, quoted, part)
+            if answered is not None:
+                return answered
+            quoted = None
+        payload = {**body(part), "nonce": nonce(key), "enforce_nonce": True}
+        if quoted is None:
+            return await self._create(target, payload)
+        reference = {
+            "message_id": quoted,
+            "channel_id": target.chat,
+            "fail_if_not_exists": False,
+        }
+        try:
+            return await self._create(target, {**payload, "message_reference": reference})
+        except FAILURES as error:
+            if not is_reference_trouble(error):
+                raise
+            log.info("quoting was refused, sending without: %s", reason_of(error))
+            return await self._create(target, payload)
+
+    async def _create(self, target: ReplyTarget, payload: dict[str, Any]) -> str:
+        route = Route("POST", _MESSAGES, channel_id=int(target.chat))
+        message = await self._http().request(route, json=payload)
+        if not isinstance(message, dict) or "id" not in message:
+            raise OutcomeUnknown("an answer that is no message")
+        return str(message["id"])
+
+    async def _answered_before(
+        self, target: ReplyTarget, command: str, part: DiscordPart
+    ) -> str | None:
+        """Look for an answer that a killed process gave in the place of "thinking".
+
+        Such an answer carries no key, so the chat is read: a message made for this very command,
+        with these very words.
+        """
+        number = command.removeprefix(INTERACTION)
+        route = Route("GET", _MESSAGES, channel_id=int(target.chat))
+        try:
+            messages = await self._http().request(route, params={"after": number, "limit": 50})
+        except FAILURES as error:
+            log.debug("the chat cannot be read: %s", reason_of(error))
+            return None
+        for message in messages if isinstance(messages, list) else ():
+            behind = message.get("interaction_metadata") or {}
+            shown = not message.get("flags", 0) & _LOADING
+            if behind.get("id") == number and shown and message["content"] == part.text.strip():
+                return str(message["id"])
+        return None
+
+    @asynccontextmanager
+    async def _call(self) -> AsyncIterator[None]:
+        if self._closing:
+            raise NotSent("the channel is closing")
+        self._under_way += 1
+        self._quiet.clear()
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._quiet.set()
+
+    @asynccontextmanager
+    async def typing(self, target: ReplyTarget) -> AsyncIterator[None]:
+        """Show "typing" until the context is left. Never raises, never delays."""
+        if self._closing:
+            yield
+            return
+        sign = asyncio.create_task(self._keep_typing(target), name="discord-typing")
+        self._signs.add(sign)
+        sign.add_done_callback(self._signs.discard)
+        try:
+            yield
+        finally:
+            sign.cancel()
+            await asyncio.wait([sign])
+
+    async def _keep_typing(self, target: ReplyTarget) -> None:
+        route = Route("POST", "/channels/{channel_id}/typing", channel_id=int(target.chat))
+        while True:
+            try:
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    await self._http().request(route)
+            except (*FAILURES, NotSent) as error:
+                log.debug("no typing sign: %s", reason_of(error))
+            await asyncio.sleep(TYPING_SECONDS)
+
+
+def body(part: DiscordPart) -> dict[str, Any]:
+    """Return what every path sends: the words, the buttons, nobody notified, no previews."""
+    return {
+        "content": part.text,
+        "components": [
+            {
+                "type": _ROW,
+                "components": [
+                    {
+                        "type": _BUTTON,
+                        "style": _SECONDARY,
+                        "label": button.label,
+                        "custom_id": button.custom_id,
+                    }
+                    for button in row
+                ],
+            }
+            for row in part.buttons
+        ],
+        "allowed_mentions": {"parse": []},
+        "flags": _SUPPRESS_EMBEDS,
+    }
+
+
+def nonce(key: str) -> str:
+    """Return an idempotency key in at most 25 characters, as the platform wants it."""
+    return urlsafe_b64encode(hashlib.blake2b(key.encode(), digest_size=16).digest()).decode()[:22]
