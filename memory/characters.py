@@ -8,6 +8,7 @@ for every text without lone surrogates; those become U+FFFD, since UTF-8 cannot 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff"
 """Control characters except tab and line feed, the other line ends of Unicode, and the BOM."""
@@ -16,6 +17,7 @@ _SIGNS = re.compile(rf"[{_CONTROL}]|&(?=#[0-9]{{1,7}};)|\^(?=e_)|<(?=!--)")
 _REFERENCE = re.compile(r"&#([0-9]{1,7});")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROLS = re.compile(f"[{_CONTROL}]")
+_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffe\uffff")
 _UNSEEN = re.compile(rf"[{_CONTROL}\t\n]+")
 
 
@@ -41,6 +43,18 @@ def visible(text: str) -> str:
 def printable(text: str) -> str:
     """Return one line with a space for control characters, U+FFFD for lone surrogates."""
     return _UNSEEN.sub(" ", _SURROGATES.sub("\ufffd", text))
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether nothing of the text can be seen (spaces, format characters, fillers)."""
+    return all(
+        c.isspace()
+        or c in _FILLERS
+        or "\ufe00" <= c <= "\ufe0f"  # variation selectors
+        or unicodedata.category(c) in ("Cf", "Cc", "Zs")
+        or "\U000e0100" <= c <= "\U000e01ef"
+        for c in text
+    )
 
 
 def has_control(text: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from memory.characters import escape, printable
+from memory.characters import escape, is_blank, printable
 from memory.document import Kind, MemoryDocument, parse
 from memory.layers import LearnerFolder, Profile
 from memory.redact import redact
@@ -48,7 +48,8 @@ def remember(folder: LearnerFolder, text: str) -> Remembered:
 
     Raises NoteEmpty, NoteTooLong (over 1000 characters), or MemoryBusy when the lock stays taken.
     """
-    lines = [shown for line in re.split(r"\r\n?|\n", text) if (shown := printable(line).strip())]
+    shown = (printable(line).strip() for line in re.split(r"\r\n?|\n", text))
+    lines = [line for line in shown if not is_blank(line)]
     length = len("\n".join(lines))
     if not lines:
         raise NoteEmpty("there is nothing to remember")

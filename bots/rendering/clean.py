@@ -7,7 +7,8 @@ Joiners and direction marks that scripts need (ZWJ, ZWNJ, LRM, RLM) stay.
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from memory import characters
 
 _LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _HARMFUL = re.compile(
@@ -16,7 +17,6 @@ _HARMFUL = re.compile(
     "\u206a-\u206f\ufff9-\ufffb\ufeff\ufffe\uffff]"  # deprecated, annotation, non-characters
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
 def printable(text: str) -> str:
@@ -30,11 +30,4 @@ def printable(text: str) -> str:
 
 def is_blank(text: str) -> bool:
     """Tell whether nothing of the text can be seen (spaces, format characters, fillers)."""
-    return all(
-        c.isspace()
-        or c in _INVISIBLE
-        or "\ufe00" <= c <= "\ufe0f"  # variation selectors
-        or unicodedata.category(c) in ("Cf", "Cc", "Zs")
-        or "\U000e0100" <= c <= "\U000e01ef"
-        for c in text
-    )
+    return characters.is_blank(text)

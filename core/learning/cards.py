@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 
+from memory.characters import is_blank
+
 FRONT_MAX = 500
 BACK_MAX = 1500
 """Longest sides, in characters: a question with its answer fits one message of every channel."""
@@ -55,9 +57,9 @@ def parse_card(text: str) -> CardText | CardProblem:
     if found is None:
         return CardProblem.NO_SEPARATOR
     card = CardText(text[: found.start()].strip(), text[found.end() :].strip())
-    if not card.front:
+    if is_blank(card.front):
         return CardProblem.EMPTY_FRONT
-    if not card.back:
+    if is_blank(card.back):
         return CardProblem.EMPTY_BACK
     if len(card.front) > FRONT_MAX:
         return CardProblem.FRONT_TOO_LONG

@@ -20,7 +20,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
 from core.llm.port import ChatRequest, ModelError, ModelErrorKind, ModelEvent
 from core.llm.quirks import Lessons, Quirks, lesson, window_in
-from core.llm.stream import Answer
+from core.llm.stream import CHARACTERS_A_TOKEN, Answer
 from core.llm.wire import PassingError, RefusedError, body_of
 
 if TYPE_CHECKING:
@@ -130,7 +130,12 @@ class OpenAIModel:
             tried.add(quirks)
             left = max(deadline - asyncio.get_running_loop().time(), 0.1)
             try:
-                return await Answer.begin(client, body_of(self.name, request, quirks), left)
+                return await Answer.begin(
+                    client,
+                    body_of(self.name, request, quirks),
+                    left,
+                    most=CHARACTERS_A_TOKEN * request.max_tokens,
+                )
             except RefusedError as refused:
                 learned = lesson(quirks, refused.parameter, refused.detail)
                 if refused.kind is ModelErrorKind.CONTEXT_EXCEEDED:

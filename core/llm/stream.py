@@ -19,44 +19,64 @@ from core.llm.port import (
     ToolCall,
     Usage,
 )
+from core.llm.whole import Whole, whole
 from core.llm.wire import PassingError, translated
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
-    from openai.types.chat import ChatCompletionChunk
 
 _CONNECT_SECONDS: Final = 10.0
+CHARACTERS_A_TOKEN: Final = 16
+"""No answer has more on the average; what does is from a server that ignores its limit."""
+MOST_CALLS: Final = 32
+"""Tool calls taken of one answer; a model that asks for more can ask again."""
+_MOST_THINKING: Final = 2_000_000
+"""Characters of thinking, which no limit of tokens bounds everywhere."""
+_MOST_ARGUMENTS: Final = 1_000_000
+"""Characters of one call's arguments."""
+_MOST_TOKENS: Final = 10_000_000
+"""A larger count is nonsense; kept within what every database can add up."""
 
 
 @dataclass
 class Answer:
     """An answer under way: the open stream and what was read of it."""
 
-    stream: AsyncStream[ChatCompletionChunk]
-    chunks: AsyncIterator[ChatCompletionChunk]
+    stream: AsyncStream[object]
+    chunks: AsyncIterator[object]
     parts: Parts
     early: list[ModelEvent]
     """Events of the chunks that were read before the answer was handed on."""
     ended: bool = False
 
     @classmethod
-    async def begin(cls, client: AsyncOpenAI, body: Mapping[str, Any], seconds: float) -> Answer:
-        """Send the request and read to the first piece of the answer. Raises ModelError."""
+    async def begin(
+        cls, client: AsyncOpenAI, body: Mapping[str, Any], seconds: float, *, most: int
+    ) -> Answer:
+        """Send the request and read to the first piece of the answer. Raises ModelError.
+
+        ``most`` is the number of characters after which an answer is cut.
+        """
         import openai
         from openai import Timeout
 
         limits = Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
         try:
-            # ``extra_body`` replaces what the library makes of its own arguments and goes out as it
-            # is: converting a long history by its type hints costs more than the rest of the call.
-            stream: AsyncStream[ChatCompletionChunk] = await client.chat.completions.create(
-                model=body["model"], messages=(), stream=True, extra_body=body, timeout=limits
+            # Plain values both ways. The library's method for this call walks through the history
+            # by type hints and makes an object of each chunk: five times the cost of the rest.
+            stream = await client.post(
+                "/chat/completions",
+                cast_to=object,
+                body={**body, "stream": True},
+                options={"timeout": limits, "security": {"bearer_auth": True}},
+                stream=True,
+                stream_cls=openai.AsyncStream[object],
             )
         except openai.APIError as error:
             raise translated(error, began=False) from error
         except ValueError as error:
             raise PassingError(ModelErrorKind.UNAVAILABLE, f"unreadable: {error}") from error
-        answer = cls(stream, aiter(stream), Parts(), [])
+        answer = cls(stream, aiter(stream), Parts(most), [])
         try:
             while not answer.parts.began and not answer.ended:
                 chunk = await answer._next()
@@ -73,7 +93,7 @@ class Answer:
 
     async def rest(self) -> AsyncIterator[ModelEvent]:
         """The events of the chunks that are still to come. Raises ModelError."""
-        while (chunk := await self._next()) is not None:
+        while not self.parts.flooded and (chunk := await self._next()) is not None:
             for event in self.parts.take(chunk):
                 yield event
         if self.parts.finish_reason is None:
@@ -83,7 +103,8 @@ class Answer:
         """Close the connection, or give it back if the answer was read to its end."""
         await self.stream.close()
 
-    async def _next(self) -> ChatCompletionChunk | None:
+    async def _next(self) -> object:
+        """Return the next chunk, None at the end."""
         import openai
 
         try:
@@ -101,60 +122,103 @@ class Answer:
 class Parts:
     """The chunks of one answer, put together."""
 
+    most: int
+    """Characters after which the text is cut."""
     began: bool = False
     """A piece of the answer has come: text, reasoning or a tool call."""
     finish_reason: str | None = None
     usage: Usage | None = None
     calls: list[_Call] = field(default_factory=list)
+    flooded: bool = False
+    """It grew without an end: nothing more is read."""
+    _text: Whole = field(default_factory=Whole)
+    _thought: Whole = field(default_factory=Whole)
 
-    def take(self, chunk: ChatCompletionChunk) -> Iterator[ModelEvent]:
+    def take(self, chunk: object) -> Iterator[ModelEvent]:
         """Add a chunk; return the events in it.
 
         Servers differ from the documented shape, so nothing is taken for granted.
         """
-        usage = getattr(chunk, "usage", None)
-        if usage is not None:
-            self.usage = Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
-        for choice in (getattr(chunk, "choices", None) or ())[:1]:
-            self.finish_reason = choice.finish_reason or self.finish_reason
-            delta = choice.delta
-            if delta is None:
-                continue
-            thought = getattr(delta, "reasoning_content", None) or getattr(delta, "reasoning", None)
-            if thought and isinstance(thought, str):
+        data = _object(chunk)
+        if usage := _object(data.get("usage")):
+            self.usage = Usage(
+                _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+            )
+        for choice in _objects(data.get("choices"))[:1]:
+            self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
+            delta = _object(choice.get("delta"))
+            thought = _text(delta.get("reasoning_content")) or _text(delta.get("reasoning"))
+            if thought:
                 self.began = True
-                yield ReasoningDelta(thought)
-            if delta.content:
+                yield ReasoningDelta(self._measured(self._thought, thought, _MOST_THINKING))
+            if content := _text(delta.get("content")):
                 self.began = True
-                yield ContentDelta(delta.content)
-            for piece in delta.tool_calls or ():
+                yield ContentDelta(self._measured(self._text, content, self.most))
+            for piece in _objects(delta.get("tool_calls")):
                 self.began = True
-                self._add(piece.index, piece.id, piece.function)
+                function = _object(piece.get("function"))
+                self._add(piece.get("index"), _text(piece.get("id")), function)
 
     def completed(self) -> Completed:
         """Return the end of the answer."""
-        calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in self.calls)
+        calls = tuple(
+            ToolCall(whole(call.id), whole(call.name), whole("".join(call.arguments)))
+            for call in self.calls
+        )
         return Completed(calls, self.finish_reason, self.usage)
 
-    def _add(self, index: int | None, call_id: str | None, function: Any) -> None:
+    def _measured(self, side: Whole, delta: str, most: int) -> str:
+        """Return what of a piece is taken; note when the side has grown too long."""
+        left = most - side.length
+        text = side.feed(delta)
+        if side.length >= most:
+            self._flood()
+        return text[: max(left, 0)]
+
+    def _flood(self) -> None:
+        self.flooded = True
+        self.finish_reason = self.finish_reason or "length"
+
+    def _add(self, index: object, call_id: str, function: Mapping[str, Any]) -> None:
         known = next((call for call in reversed(self.calls) if call.index == index), None)
         # Some servers give every call the index 0, told apart by their ids only.
         if known is None or (call_id and known.id and call_id != known.id):
+            if len(self.calls) == MOST_CALLS:
+                return
             known = _Call(index)
             self.calls.append(known)
-        known.id = known.id or call_id or ""
-        if function is None:
-            return
+        known.id = known.id or call_id
         # The name comes whole; some servers repeat it with every piece.
-        known.name = known.name or function.name or ""
-        known.arguments += function.arguments or ""
+        known.name = known.name or _text(function.get("name"))
+        arguments = _text(function.get("arguments"))
+        if known.length < _MOST_ARGUMENTS:
+            known.arguments.append(arguments)
+            known.length += len(arguments)
 
 
 @dataclass
 class _Call:
     """One tool call that is still growing."""
 
-    index: int | None
+    index: object
     id: str = ""
     name: str = ""
-    arguments: str = ""
+    arguments: list[str] = field(default_factory=list)
+    length: int = 0
+    """Characters of the arguments so far."""
+
+
+def _count(tokens: object) -> int:
+    return min(max(tokens, 0), _MOST_TOKENS) if isinstance(tokens, int) else 0
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> list[Mapping[str, Any]]:
+    return [_object(item) for item in value] if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,8 @@ from core.tools.registry import (
 
 SAME_CALL_LIMIT: Final = 2
 """How often the very same call is carried out in one turn."""
+_ILLEGAL: Final = re.compile("[^A-Za-z0-9_-]")
+_LONGEST_NAME: Final = 64
 _REPEATED: Final = (
     "You have made this very call before, and its result is above. It is not carried out again. "
     "Answer with what you know, or try something else."
@@ -93,6 +96,8 @@ class Dispatcher:
         return answer.partition(f"[result {self._nonce}")[0].rstrip()
 
     def _prepare(self, call: ToolCall) -> Returned | tuple[ToolCall, Tool, dict[str, Any]]:
+        # Providers refuse a history that names what no tool could be called.
+        call = replace(call, name=_ILLEGAL.sub("_", call.name)[:_LONGEST_NAME] or "unnamed")
         tool = self._tools.get(call.name)
         try:
             values = parse_arguments(call.arguments)

@@ -50,6 +50,7 @@ from core.loop.gates import (
 from core.loop.history import estimate_messages, trim, well_formed
 from core.loop.scrub import Hidden, Piece, Retract, Scrubber, Visible, joined
 from core.tools.registry import Tool, ToolContext
+from memory.characters import is_blank
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +59,7 @@ Emit = Callable[[TurnEvent], Awaitable[None] | None]
 
 UNREADABLE_LIMIT: Final = 3
 """Rounds in a row whose every call was unreadable, after which no more calls are taken."""
+_LONGEST_ID: Final = 64
 _SENTINELS: Final = frozenset({"(empty)", "[empty]", "(no content)", "[no content]"})
 """What some models and proxies send instead of nothing."""
 
@@ -234,7 +236,7 @@ class _Turn:
     def _text(self) -> str:
         """Return the answer as far as it has arrived in this call."""
         text = self._dispatcher.unframed(joined(self._shown))
-        return "" if text in _SENTINELS else text
+        return "" if text in _SENTINELS or is_blank(text.strip("`~")) else text
 
     async def _show(self, pieces: list[Piece]) -> None:
         for piece in pieces:
@@ -298,11 +300,12 @@ class _Turn:
 
 
 def _distinct(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Give every call of a round an id of its own; some servers send none, or the same."""
+    """Give every call of a round a short id of its own; some servers send none, or the same."""
     seen: set[str] = set()
     distinct: list[ToolCall] = []
     for number, call in enumerate(calls, 1):
-        own = call if call.id and call.id not in seen else replace(call, id=f"call_{number}")
+        usable = 0 < len(call.id) <= _LONGEST_ID and call.id not in seen
+        own = call if usable else replace(call, id=f"call_{number}")
         seen.add(own.id)
         distinct.append(own)
     return distinct

@@ -153,10 +153,17 @@ def parse_arguments(raw: str) -> dict[str, Any]:
         value = json.loads(raw)
         if isinstance(value, str):
             value = json.loads(value)
+        # Python reads more than JSON is: NaN, halves of characters, nesting that others refuse.
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except json.JSONDecodeError as error:
         raise BadArgumentsError(
             f"The arguments are not complete JSON ({error.msg}). "
             "Send the call again with one complete JSON object."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise BadArgumentsError(
+            "The arguments are too deep, or no plain JSON. Send the call again with a simple "
+            "JSON object."
         ) from error
     if not isinstance(value, dict):
         raise BadArgumentsError(

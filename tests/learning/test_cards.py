@@ -47,6 +47,8 @@ def test_a_card_is_read(text: str, front: str, back: str) -> None:
         ("::", CardProblem.EMPTY_FRONT),
         ("2+2 ::", CardProblem.EMPTY_BACK),
         ("2+2 :: \n ", CardProblem.EMPTY_BACK),
+        ("\u200b :: 4", CardProblem.EMPTY_FRONT),
+        ("2+2 :: \u2060\u3164", CardProblem.EMPTY_BACK),
         ("x" * 501 + " :: y", CardProblem.FRONT_TOO_LONG),
         ("x :: " + "y" * 1501, CardProblem.BACK_TOO_LONG),
     ],

@@ -144,7 +144,7 @@ def test_notes_from_many_threads_at_once_are_all_kept(tmp_path: Path) -> None:
     assert len(home.history(home.profile(Profile.PROFILE))) == len(said) - 1
 
 
-@pytest.mark.parametrize("nothing", ["", "  \n\t\r\n", "\x00\x07"])
+@pytest.mark.parametrize("nothing", ["", "  \n\t\r\n", "\x00\x07", "\u200b\n\u3164"])
 def test_an_empty_note_is_refused(tmp_path: Path, nothing: str) -> None:
     with pytest.raises(NoteEmpty):
         remember(folder(tmp_path), nothing)

@@ -18,7 +18,9 @@ _numbers = itertools.count(1)
 
 def event(data: object) -> bytes:
     """Return one server-sent event."""
-    return b"data: " + json.dumps(data, ensure_ascii=False).encode() + b"\n\n"
+    # Half a surrogate pair is no character: it can only be written as an escape.
+    text = json.dumps(data, ensure_ascii=False).encode(errors="backslashreplace")
+    return b"data: " + text + b"\n\n"
 
 
 def identified(reply: Reply) -> list[Json]:
