@@ -35,6 +35,8 @@ from core.i18n import Words
 log = logging.getLogger(__name__)
 # The library writes to standard output, which belongs to the program.
 logging.getLogger("Lark").handlers.clear()
+# Its details hold the address of a connection, and with it the ticket that opens one.
+logging.getLogger("websockets").setLevel(logging.WARNING)
 
 SILENT_PINGS: Final = 3
 """So many intervals of pings without a word from the platform, and the connection counts as dead

@@ -7,6 +7,7 @@ from typing import Final
 
 from bots.feishu.settings import FeishuSettings
 from core.channel import Channel
+from core.context import AccountId
 from core.environment import SettingsError
 from core.i18n import Words
 
@@ -41,13 +42,13 @@ def channel(words: Words, tuning: Mapping[str, object]) -> Channel | None:
     )
 
 
-def full_account(account: str) -> str:
+def full_account(account: str) -> AccountId:
     """Return the full name of an account: ``feishu:OPEN_ID`` gets the app that is set up.
 
     An open_id means a person to one app only, so the app is a part of the account; the one who
     writes a list by hand need not know that. Every other account is returned as it is.
     """
     if not account.startswith(_PREFIX) or "/" in account:
-        return account
+        return AccountId(account)
     app = FeishuSettings.load().app_id
-    return account if app is None else f"{_PREFIX}{app}/{account.removeprefix(_PREFIX)}"
+    return AccountId(f"{_PREFIX}{app}/{account.removeprefix(_PREFIX)}" if app else account)

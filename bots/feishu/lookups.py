@@ -57,16 +57,11 @@ class Lookups:
         self._rest = rest
         self._me = me
         self._names: Recent[str, str] = Recent(REMEMBERED)
-        self._languages: Recent[str, str] = Recent(REMEMBERED)
         self._private: Recent[str, bool] = Recent(REMEMBERED)
 
     def learn_chat(self, chat: str, *, private: bool) -> None:
         """Remember a kind of chat that an event told."""
         self._private.put(chat, private)
-
-    def learn_language(self, person: str, language: str) -> None:
-        """Remember a language that an event told."""
-        self._languages.put(person, language)
 
     async def parent(self, message_id: str) -> Known:
         """Return the message replied to and its author's name, as far as they are to be had."""
@@ -78,11 +73,11 @@ class Lookups:
         return Known(parent=found, parent_author=name)
 
     async def person(self, open_id: str, chat: str | None) -> Known:
-        """Return name and language of a person and, of a chat, whether it is a private one."""
+        """Return the name of a person and, of a chat, whether it is a private one."""
         name, private = await asyncio.gather(
             _in_time(self._name(open_id)), _in_time(self._is_private(chat))
         )
-        return Known(name=name or "", language=self._languages.get(open_id), private=private)
+        return Known(name=name or "", private=private)
 
     async def _name(self, open_id: str) -> str | None:
         known = self._names.get(open_id)

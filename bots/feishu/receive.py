@@ -57,8 +57,6 @@ class Known:
 
     name: str = ""
     """Of the person."""
-    language: str | None = None
-    """Of the person, from an earlier message; presses tell none."""
     private: bool | None = None
     """Whether the chat of a press is a private one; None counts as a group."""
     parent: Mapping[str, Any] | None = None
@@ -74,13 +72,10 @@ def receive(
     ``body`` is an event of schema 2.0; ``now`` a UTC instant, used where an event carries no time.
     Raises KeyError, TypeError or ValueError for what is not such an event.
     """
-    match event_type(body):
-        case "im.message.receive_v1":
-            return _message(body["event"], me, now, known)
-        case "card.action.trigger":
-            return _press(body, me, now, known)
-        case _:
-            return None
+    kind = event_type(body)
+    if kind == MESSAGE:
+        return _message(body["event"], me, now, known)
+    return _press(body, me, now, known) if kind == PRESS else None
 
 
 def event_type(body: Mapping[str, Any]) -> str:
@@ -195,7 +190,7 @@ def _sender(open_id: str, me: Me, known: Known, language: str | None) -> Sender:
     return Sender(
         account=AccountId(f"{CHANNEL}:{me.app_id}/{open_id}"),
         name=shown_name(known.name) or open_id[-6:],
-        language=language or known.language,
+        language=language,
     )
 
 

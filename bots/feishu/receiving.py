@@ -84,8 +84,6 @@ class Receiving:
         pressed = isinstance(message.content, Press)
         if not pressed:
             lookups.learn_chat(chat, private=message.chat_kind is ChatKind.PRIVATE)
-        if message.sender.language:
-            lookups.learn_language(person, message.sender.language)
         parent_id = parent_of(body)
         parent = await lookups.parent(parent_id) if parent_id else None
         now = message.received_at

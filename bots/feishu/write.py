@@ -9,7 +9,6 @@ a person or ask for a picture.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -124,7 +123,7 @@ def _runs(text: str, start: int, end: int, spans: list[Span], *, titled: bool) -
         kinds = {s.kind for s in here}
         if Kind.HEADING in kinds and not titled:
             kinds.add(Kind.BOLD)  # a title inside a line, behind the mark of a list
-        run = _run(text[a:b], kinds, line_start=a == start, follows=text[b:end][:1])
+        run = _run(text[a:b], kinds, line_start=a == start)
         if written[-1:] in ("*", "~", "`") and run[:1] in ("*", "~", "`"):
             written += _JOINER
         written += run
@@ -135,7 +134,7 @@ def _closed(link: Span | None) -> str:
     return "" if link is None else f"]({_address(link.value)})"
 
 
-def _run(text: str, kinds: set[Kind], *, line_start: bool, follows: str) -> str:
+def _run(text: str, kinds: set[Kind], *, line_start: bool) -> str:
     if is_blank(text):
         return text
     if Kind.CODE in kinds:
@@ -148,19 +147,9 @@ def _run(text: str, kinds: set[Kind], *, line_start: bool, follows: str) -> str:
     if not marks:
         return escaped(text, line_start=line_start)
     inner = text.strip()
-    if follows and not follows.isspace():
-        # ``**Note:**then`` closes nothing: the mark must touch a letter (CommonMark, flanking).
-        inner = _without_last_marks(inner) or inner
     lead = text[: text.index(inner)]
     tail = text[len(lead) + len(inner) :]
     return f"{escaped(lead)}{marks}{escaped(inner)}{marks[::-1]}{escaped(tail)}"
-
-
-def _without_last_marks(text: str) -> str:
-    end = len(text)
-    while end and unicodedata.category(text[end - 1]).startswith("P"):
-        end -= 1
-    return text[:end].rstrip()
 
 
 def _code(text: str) -> str:

@@ -49,7 +49,7 @@ class Gateway:
         """Unused tickets to device ids: each address is good for one connection."""
         self._open: list[Connection] = []
         self._revision = 0
-        self.config = {
+        self.config: dict[str, float] = {
             "ReconnectCount": -1,
             "ReconnectInterval": 1,
             "ReconnectNonce": 0,
@@ -58,6 +58,8 @@ class Gateway:
         """ClientConfig, in seconds; sent with the address and with every pong."""
         self.parts = 1
         """Frames that the payload of an event is split into from now on."""
+        self.silent = False
+        """True: a connection stays open, but no ping is answered any more."""
         self.deliveries: list[Delivery] = []
         self._live: list[Delivery] = []
         """Those that are not settled."""
@@ -180,6 +182,8 @@ class Gateway:
                 connection.pings += 1
                 config = json.dumps(self.config).encode()
             self._changes.announce()
+            if self.silent:
+                return
             pong = Frame(CONTROL, {"type": "pong"}, config, frame.service)
             await connection.socket.send_bytes(pong.encode())
 

@@ -193,6 +193,15 @@ class FeishuServer(LocalServer):
         """Cut every long connection; ``politely`` with a closing frame."""
         self.call(self.state.gateway.drop(politely=politely))
 
+    def set_pings(self, interval: float, *, silent: bool = False) -> None:
+        """Ask for a ping every so many seconds, of clients that connect or ping from now on.
+
+        ``silent`` leaves their pings unanswered, as a connection does that died unnoticed.
+        """
+        with self.changes.lock:
+            self.state.gateway.config["PingInterval"] = interval
+            self.state.gateway.silent = silent
+
     def invalidate_tokens(self) -> None:
         """Make every token handed out so far worthless: 99991663."""
         with self.changes.lock:
