@@ -35,7 +35,7 @@ async def make_home(
     openai.default = Reply("Go on.")
 
     async def make(**settings: object) -> Home:
-        home = await Home(tmp_path, telegram, openai, **settings).open()  # type: ignore[arg-type]
+        home = await Home(tmp_path, telegram, openai, **settings).open()
         opened.append(home)
         return home
 

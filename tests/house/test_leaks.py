@@ -11,7 +11,8 @@ import re
 from dataclasses import dataclass, field
 
 from memory.layers import Profile
-from tests.house.home import KEY, Home, spoken, system, tools_of
+from tests.house.home import Home, spoken, system, tools_of
+from tests.house.indoors import KEY
 from tests.servers.faults import RecordedRequest
 from tests.servers.openai import OpenAIServer, Reply, ToolCall
 from tests.servers.telegram import Chat, Person, TelegramServer

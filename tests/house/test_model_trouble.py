@@ -10,7 +10,8 @@ from sqlmodel import select
 from core.loop.gates import Budget
 from core.store.tables import Turn
 from tests.house.conftest import MakeHome
-from tests.house.home import KEY, Home, hanging, reference_in, spoken
+from tests.house.home import Home, hanging, reference_in, spoken
+from tests.house.indoors import KEY
 from tests.servers.faults import RecordedRequest
 from tests.servers.openai import OpenAIServer, Reply, ToolCall, Trouble
 from tests.servers.telegram import Person, Shown, TelegramServer

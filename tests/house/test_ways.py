@@ -198,3 +198,19 @@ async def test_an_answer_that_did_not_surely_arrive_is_shown_again_on_demand(
     assert "not here any more" in refused.text
     _, [answer] = await home.press(notice, "Show again")
     assert answer.text == "The answer."
+
+
+async def test_a_clock_that_is_set_back_makes_nothing_be_sent_twice(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    openai.default = Reply("The answer.")
+    gate = telegram.hold("sendMessage")
+    ada.say("why?")
+    await gate.wait_reached()
+    home.clock.advance(hours=-1)
+    gate.drop()
+    await home.quiet()
+    answer, notice = ada.private.from_bot
+    assert answer.text == "The answer."
+    assert notice.labels == ["Show again"]
