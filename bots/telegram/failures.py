@@ -66,6 +66,8 @@ def send_error(error: AiogramError) -> SendError:
             return NotSent(reason)
         case TelegramNetworkError() | TelegramServerError() | ClientDecodeError():
             return OutcomeUnknown(reason)
+        case TelegramAPIError() if "too many requests" in reason.lower():
+            return NotSent(reason)  # without saying how long to wait: as after any failure
         case TelegramAPIError() if any(part in reason.lower() for part in _CLOSED):
             return Unreachable(reason)
         case _:
@@ -78,7 +80,7 @@ def reason_of(error: AiogramError) -> str:
         case TelegramNetworkError():
             return type(error.__cause__ or error).__name__
         case TelegramAPIError():
-            return error.message
+            return error.message or type(error).__name__  # the field is optional on the wire
         case _:
             return type(error).__name__
 

@@ -211,7 +211,7 @@ class Polling:
             log.debug("a pressed button was not answered: %s", reason_of(error))
 
     async def _drop_webhook(self, error: TelegramConflictError) -> None:
-        if "webhook" not in error.message.lower():
+        if "webhook" not in reason_of(error).lower():
             return
         try:
             await self._bot.delete_webhook()
