@@ -184,6 +184,7 @@ class Parts:
         # Some servers give every call the index 0, told apart by their ids only.
         if known is None or (call_id and known.id and call_id != known.id):
             if len(self.calls) == MOST_CALLS:
+                self._flood()
                 return
             known = _Call(index)
             self.calls.append(known)
@@ -191,9 +192,10 @@ class Parts:
         # The name comes whole; some servers repeat it with every piece.
         known.name = known.name or _text(function.get("name"))
         arguments = _text(function.get("arguments"))
-        if known.length < _MOST_ARGUMENTS:
-            known.arguments.append(arguments)
-            known.length += len(arguments)
+        known.arguments.append(arguments)
+        known.length += len(arguments)
+        if known.length >= _MOST_ARGUMENTS:
+            self._flood()
 
 
 @dataclass
