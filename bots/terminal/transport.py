@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from bots.rendering.clean import printable
+from bots.terminal.echo import unechoed
 from bots.terminal.render import render
 from bots.terminal.wrap import wrapped
 from core.document import Document
@@ -74,7 +75,8 @@ class Screen:
             )
             self._live.start()
         try:
-            yield
+            with unechoed(sys.stdin if self._visible else None):
+                yield
         finally:
             self._end_preview()
 

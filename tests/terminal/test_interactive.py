@@ -103,6 +103,24 @@ def test_the_programs_own_lines_break_between_words(installation: Installation) 
         assert "Ask me anything. /help shows\nwhat I can do, Ctrl-D ends.\n" in window.text
 
 
+def test_what_is_typed_while_an_answer_grows_is_asked_next_and_leaves_no_trace_in_it(
+    installation: Installation, openai: OpenAIServer
+) -> None:
+    gate = Gate()
+    openai.script(Reply.hanging(gate, "Half an answer\nand more", after=2, chunks=4))
+    openai.default = Reply("Here I am.")
+    with Terminal(installation) as window:
+        window.wait_prompt()
+        window.enter("tell me everything")
+        window.wait_text("Half an")
+        window.enter("still there?")
+        gate.release()
+        window.wait(lambda: "Here I am." in window.screen.text, "no second answer")
+        assert window.text.count("Half an") == 1
+        assert window.text.count("still there?") == 1
+        assert said(openai)[-1][-1] == "still there?"
+
+
 def test_pasted_lines_wide_characters_and_stray_bytes_arrive_as_one_message(
     installation: Installation, openai: OpenAIServer
 ) -> None:
