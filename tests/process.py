@@ -51,7 +51,7 @@ class Installation:
         kept = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("PARTNERS_", "OPENAI_", "TELEGRAM_", "DISCORD_"))
+            if not name.startswith(("PARTNERS_", "OPENAI_", "TELEGRAM_", "DISCORD_", "FEISHU_"))
         }
         return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **self.settings}
 

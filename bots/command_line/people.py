@@ -144,12 +144,13 @@ def _decide(who: str, *, owner: bool) -> None:
         words, now = base.settings.words, SystemClock().now()
 
         def work(session: Session) -> Account | None:
+            from bots.feishu.door import full_account
             from core.access import decide, find_request
             from core.settings import account_id
 
             request = find_request(session, who, now)
             try:
-                account = request.account_id if request else account_id(who)
+                account = request.account_id if request else full_account(account_id(who))
             except ValueError:
                 return None
             return decide(session, account, state, now)
