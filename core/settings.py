@@ -70,10 +70,20 @@ def _database(value: SecretStr) -> SecretStr:
     return SecretStr(f"{kind}://{rest}")
 
 
+_UTC_NAMES = frozenset(
+    {"Etc/UTC", "Etc/UCT", "Etc/Universal", "Etc/Zulu", "UCT", "Universal", "Zulu"}
+)
+"""What the time zone database links to UTC."""
+
+
 def host_zone() -> str:
-    """Return the IANA zone of this machine, UTC where it does not tell."""
+    """Return the IANA zone of this machine, UTC where it does not tell.
+
+    Learners read the name, so a server's ``Etc/UTC`` is called what people call it.
+    """
     try:
-        return zone(tzlocal.get_localzone_name() or "UTC").key
+        key = zone(tzlocal.get_localzone_name() or "UTC").key
+        return "UTC" if key in _UTC_NAMES else key
     except (ValueError, LookupError, OSError):  # what tzlocal raises for a host it cannot read
         return "UTC"
 

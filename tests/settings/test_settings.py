@@ -60,6 +60,7 @@ def test_the_environment_wins_over_the_file(monkeypatch: pytest.MonkeyPatch) -> 
     ("setting", "allowed"),
     [
         ("Asia/Tokyo", {"Asia/Tokyo"}),
+        ("Etc/UTC", {"UTC"}),
         ("No/Such_Zone", available_timezones()),
         (":?", available_timezones()),
     ],
