@@ -128,6 +128,15 @@ def _reads_content(client: Client) -> bool:
     return flags is None or flags.gateway_message_content or flags.gateway_message_content_limited
 
 
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    """End a task. A cancellation can get lost in ``wait_for``, which the library waits with."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=0.1)
+    if not task.cancelled():
+        task.exception()  # looked at, so that nobody complains that it was not
+
+
 class Gateway:
     """One bot account, from ``login`` and ``connect`` to ``close``."""
 
@@ -210,8 +219,7 @@ class Gateway:
     async def hang_up(self) -> None:
         """Receive nothing more; calls still go out."""
         if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.wait([self._keeper])
+            await _cancelled(self._keeper)
         await self._disconnected()
 
     async def close(self) -> None:
@@ -287,8 +295,7 @@ class Gateway:
         task, self._connecting = self._connecting, None
         if task is None:
             return
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await _cancelled(task)
         self._up = False
         client = self._client
         if client is not None and client.ws is not None and client.ws.open:

@@ -86,7 +86,7 @@ class Interactions:
         try:
             await interaction.response.defer()
         except FAILURES as error:
-            log.warning("an interaction was not acknowledged: %s", reason_of(error))
+            log.info("an interaction was not acknowledged: %s", reason_of(error))
             if promise is not None:
                 promise.refused = is_interaction_over(error)
         if promise is not None:
