@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
 from pydantic import SecretStr
 
@@ -18,8 +17,6 @@ from tests.servers.feishu import Chat, FeishuServer, Person, Shown, Topic
 
 Place = Chat | Topic
 _SENDS = ("im.v1.message.create", "im.v1.message.reply")
-_REDELIVERY_SECONDS = 16.0
-"""What was not acknowledged comes again after 15 seconds."""
 
 
 class FeishuStage(RemoteStage[Person, Place, Shown]):
@@ -47,26 +44,17 @@ class FeishuStage(RemoteStage[Person, Place, Shown]):
 
     async def taken(self) -> None:
         # A commit that a busy machine makes slow is not acknowledged: then the event comes again.
-        while True:
-            await self.server.wait_for(lambda: self.all_taken() or self._failed())
-            if self.all_taken():
-                return
-            self.server.pass_time(_REDELIVERY_SECONDS)
+        while not self.all_taken():
+            await self.server.wait_for(lambda: self.all_taken() or self._pause() > 0)
+            self.server.pass_time(self._pause())
 
-    def _failed(self) -> bool:
-        return any(
-            delivery.attempts and delivery.send_at is not None
-            for delivery in self.server.deliveries
-        )
+    def _pause(self) -> float:
+        """Return the seconds until the last of the events that failed comes again."""
+        now = self.server.clock.now()
+        return max([0.0, *(one.send_at - now for one in self.server.deliveries if one.send_at)])
 
     async def reached(self) -> None:
         await self.server.wait_connected()
-
-    @asynccontextmanager
-    async def cut_off(self) -> AsyncIterator[None]:
-        async with super().cut_off():
-            yield
-        self.server.pass_time(_REDELIVERY_SECONDS)
 
     def account(self, person: Person) -> str:
         return f"feishu:{self.server.app_id}/{person.open_id}"
