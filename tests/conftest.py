@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,20 @@ import pytest
 from tests.process import Installation
 from tests.servers.openai import OpenAIServer
 from tests.servers.telegram import TelegramServer
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Escape what no encoding holds in the logs and outputs of a test.
+
+    A test may well log half a character; a report of it must still pass between processes.
+    """
+    report = yield
+    report.sections = [
+        (name, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+        for name, text in report.sections
+    ]
+    return report
 
 
 @pytest.fixture
