@@ -119,7 +119,7 @@ class House:
         await self.delivery.serve(channel)
         jobs = await self._intake.unfinished(channel.name, channel.account)
         if jobs:
-            log.info("%s: %d messages from before are answered now", channel.name, len(jobs))
+            log.info("%s: answering what came before the start: %d", channel.name, len(jobs))
         for job in jobs:
             self._enter(job)
         adopted.set()
@@ -152,7 +152,8 @@ class House:
         await self.delivery.settle()
 
     async def sweep(self) -> Swept:
-        """Plan and send the nudges that are due now."""
+        """Plan and send the nudges that are due now; write what the journal is behind with."""
+        await self._journal.catch_up()
         now = self._parts.clock.now()
         swept = await sweep(self._parts.store, now, now, self._parts.defaults.language)
         if swept.sent:

@@ -6,7 +6,7 @@ for people who edit the files is in ``docs/memory-format.md``.
 
 from memory.document import Audience
 from memory.journal import Day, Event, append, read_day, read_events
-from memory.layers import LearnerFolder, MemoryBusy, Profile, Surface
+from memory.layers import LearnerFolder, MemoryBusy, MemoryElsewhere, Profile, Surface
 from memory.notes import MAX_NOTE_CHARACTERS, NoteEmpty, NoteTooLong, Remembered, remember
 from memory.recall import Item, Section, estimate_tokens, overview, view
 from memory.redact import REDACTED, redact
@@ -20,6 +20,7 @@ __all__ = [
     "Item",
     "LearnerFolder",
     "MemoryBusy",
+    "MemoryElsewhere",
     "NoteEmpty",
     "NoteTooLong",
     "Profile",

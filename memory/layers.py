@@ -34,6 +34,10 @@ class MemoryBusy(Exception):
         self.learner = learner
 
 
+class MemoryElsewhere(ValueError):
+    """A link leads out of the learner's folder: nothing there is read or written."""
+
+
 class Surface(StrEnum):
     """Where something happened; the tag of an event and the name of a file of the second layer."""
 
@@ -102,13 +106,13 @@ class LearnerFolder:
     def contained(self, path: Path) -> Path:
         """Return ``path`` if it truly lies in this learner's folder, links followed.
 
-        Raises ValueError otherwise, so that a link never turns one learner's memory into
+        Raises MemoryElsewhere otherwise, so that a link never turns one learner's memory into
         another's. The root itself may be a link.
         """
         home = os.path.join(os.path.realpath(self.root), self.learner)  # noqa: PTH118
         real = os.path.realpath(path)
         if not real.startswith(home + os.sep):
-            raise ValueError(f"{path} leads out of the folder of learner {self.learner}")
+            raise MemoryElsewhere(f"{path} leads out of the folder of learner {self.learner}")
         return path
 
     @contextmanager

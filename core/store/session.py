@@ -13,6 +13,8 @@ a killed process (synchronous NORMAL); ``write(…, durable=True)`` also survive
 from __future__ import annotations
 
 import asyncio
+import logging
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -21,7 +23,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Engine, Table, bindparam, create_engine, event, insert, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError
+from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 from sqlalchemy.sql.dml import ReturningInsert, Update
 from sqlmodel import Session, SQLModel
 
@@ -29,7 +31,12 @@ from core.i18n import Words
 from core.store.migrations import HEAD, DatabaseTooNewError, upgrade
 from core.store.trouble import unusable
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
+"""Seconds between tries of a transaction that must be recorded; the pause doubles."""
 
 Work = Callable[[Session], T]
 """The body of a transaction. It must not keep the session."""
@@ -108,9 +115,10 @@ class Store:
         self._read_threads = ThreadPoolExecutor(4, thread_name_prefix="store-read")
 
     @classmethod
-    def open(cls, url: str, words: Words) -> Store:
+    def open(cls, url: str, words: Words, *, patience: float = 30.0) -> Store:
         """Open and migrate the database at a SQLAlchemy URL; blocks meanwhile.
 
+        A transaction waits ``patience`` seconds for another program's lock on a SQLite file.
         ``sqlite:///path`` and ``postgresql://…`` are enough. Raises StoreError with a sentence
         for the one who runs the tutor, in their ``words``.
         """
@@ -128,9 +136,9 @@ class Store:
         if parsed.get_backend_name() == "sqlite":
             full = parsed.set(drivername="sqlite").render_as_string(hide_password=False)
             store = cls(
-                _sqlite(full, "NORMAL", writes=False),
-                _sqlite(full, "NORMAL", writes=True),
-                _sqlite(full, "FULL", writes=True),
+                _sqlite(full, "NORMAL", patience, writes=False),
+                _sqlite(full, "NORMAL", patience, writes=True),
+                _sqlite(full, "FULL", patience, writes=True),
             )
         else:
             try:
@@ -187,6 +195,23 @@ class Store:
         future = self.submit(work, durable=durable)
         return await asyncio.shield(asyncio.wrap_future(future))
 
+    async def insist(self, work: Work[T]) -> T:
+        """Like ``write``, again and again while the database cannot be written.
+
+        For what has happened and must be recorded: a full disk, a lock held by another program or
+        a server that restarts costs time, not an answer. Cancelling ends it.
+        """
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return await self.write(work)
+            except OperationalError as error:
+                if not _passing(error):
+                    raise
+                log.error("the database cannot be written, trying again: %s", error.orig)
+            await asyncio.sleep(pause)
+            pause = min(LONGEST_PAUSE, pause * 2)
+
     def submit(self, work: Work[T], *, durable: bool = False) -> Future[T]:
         """Like ``write`` for a caller without an event loop."""
         engine = self._durable if durable else self._writer
@@ -203,14 +228,22 @@ def _write(engine: Engine, work: Work[T]) -> T:
         return work(session)
 
 
-def _sqlite(url: str, synchronous: str, *, writes: bool) -> Engine:
+def _passing(error: OperationalError) -> bool:
+    """Tell a refusal that may pass (locked, full, read-only) from a statement that cannot work.
+
+    PostgreSQL's driver reports the latter by other exceptions; SQLite tells it by its code only.
+    """
+    return getattr(error.orig, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR
+
+
+def _sqlite(url: str, synchronous: str, patience: float, *, writes: bool) -> Engine:
     engine = create_engine(url, connect_args={"check_same_thread": False}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
         # The driver would open transactions by itself, and only at writes: we say when, below.
         connection.isolation_level = None
-        connection.execute("PRAGMA busy_timeout = 30000")
+        connection.execute(f"PRAGMA busy_timeout = {round(1000 * patience)}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")

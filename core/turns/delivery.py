@@ -153,8 +153,8 @@ class Delivery:
             log.exception("sending %s failed in an unforeseen way", parcel.key)
             now = self._clock.now()
             # Claimed or not: it would fail again, so it does not stay where it is looked for.
-            await self._store.write(partial(outbox.claim, parcel=parcel, now=now))
-            await self._store.write(partial(outbox.lose, parcel=parcel, now=now))
+            await self._store.insist(partial(outbox.claim, parcel=parcel, now=now))
+            await self._store.insist(partial(outbox.lose, parcel=parcel, now=now))
 
     async def _deliver(self, channel: Channel, parcel: Parcel) -> None:
         try:
@@ -162,7 +162,7 @@ class Delivery:
         except ValueError:
             log.exception("the document of %s cannot be rendered", parcel.key)
             now = self._clock.now()
-            await self._store.write(partial(outbox.claim, parcel=parcel, now=now))
+            await self._store.insist(partial(outbox.claim, parcel=parcel, now=now))
             await self._refused(parcel)
             return
         if parcel.edits and len(parts) > 1:
@@ -174,7 +174,7 @@ class Delivery:
     async def _claim(self, parcel: Parcel) -> None:
         """Mark a part as leaving: from here to its receipt a kill leaves its outcome unknown."""
         now = self._clock.now()
-        if not await self._store.write(partial(outbox.claim, parcel=parcel, now=now)):
+        if not await self._store.insist(partial(outbox.claim, parcel=parcel, now=now)):
             raise _TakenElsewhere
 
     async def _send(self, channel: Channel, parcel: Parcel, parts: Sequence[Part]) -> bool:
@@ -209,22 +209,22 @@ class Delivery:
             if parcel.repeatable(now, channel.capabilities.repeatable_for):
                 return await self._again(parcel, error)
             log.warning("no receipt for %s: %s", parcel.key, error)
-            notice = await self._store.write(partial(outbox.lose, parcel=parcel, now=now))
+            notice = await self._store.insist(partial(outbox.lose, parcel=parcel, now=now))
             self.hand(notice)
             return False
         except Unreachable as error:
             log.warning("%s cannot be delivered: %s", parcel.key, error)
-            await self._store.write(partial(outbox.fail, parcel=parcel))
+            await self._store.insist(partial(outbox.fail, parcel=parcel))
             return False
         except Rejected as error:
             log.warning("the platform refused %s: %s", parcel.key, error)
             if parcel.edits:
-                await self._store.write(partial(outbox.as_new_message, parcel=parcel))
+                await self._store.insist(partial(outbox.as_new_message, parcel=parcel))
                 parcel.edits = None
                 return True
             await self._refused(parcel)
             return False
-        await self._store.write(
+        await self._store.insist(
             partial(
                 outbox.receipt,
                 parcel=parcel,
@@ -242,7 +242,7 @@ class Delivery:
         parcel.attempts += 1
         if parcel.attempts > MOST_ATTEMPTS:
             log.error("gave up on %s after %d attempts: %s", parcel.key, MOST_ATTEMPTS, error)
-            await self._store.write(partial(outbox.fail, parcel=parcel))
+            await self._store.insist(partial(outbox.fail, parcel=parcel))
             return False
         wait = min(LONGEST_RETRY, FIRST_RETRY * 2.0 ** (parcel.attempts - 1))
         log.info("%s is sent again in %.0f s: %s", parcel.key, wait, error)
@@ -251,7 +251,7 @@ class Delivery:
 
     async def _put_back(self, parcel: Parcel, wait: float) -> None:
         later = self._clock.now() + timedelta(seconds=wait)
-        await self._store.write(partial(outbox.put_back, parcel=parcel, not_before=later))
+        await self._store.insist(partial(outbox.put_back, parcel=parcel, not_before=later))
         try:
             await asyncio.wait_for(self._closing.wait(), wait)
         except TimeoutError:
@@ -259,7 +259,7 @@ class Delivery:
 
     async def _refused(self, parcel: Parcel) -> None:
         """The platform will never take this: tell the learner in one plain sentence."""
-        await self._store.write(partial(outbox.fail, parcel=parcel))
+        await self._store.insist(partial(outbox.fail, parcel=parcel))
         if parcel.key.startswith("notice:"):
             return
         words = words_for(parcel.language)
@@ -272,7 +272,7 @@ class Delivery:
         )
         now = self._clock.now()
         self.hand(
-            await self._store.write(
+            await self._store.insist(
                 partial(outbox.notice, parcel=parcel, document=document, now=now)
             )
         )

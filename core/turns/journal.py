@@ -1,7 +1,8 @@
 """From turns to the learner's journal (the first memory layer), exactly once.
 
 A turn's events are committed with its answer and written to the day file right after it. Those
-that a killed process left are written at the next start: the journal knows an event by its id.
+that a killed process left are written at the next start, those that the disk refused when it takes
+them again: the journal knows an event by its id.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from core.store.session import Store
 from core.store.tables import Turn
 from core.turns.finish import EVENTS
 from memory.journal import Event, append
-from memory.layers import LearnerFolder, MemoryBusy
+from memory.layers import LearnerFolder, MemoryBusy, MemoryElsewhere
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +29,10 @@ class Journal:
         self._store = store
         self._root = root
         self._written: list[str] = []
+        self._behind = False
 
     async def write(self, turn_id: str, learner_id: str, events: tuple[Event, ...]) -> None:
-        """Append a turn's events; when the disk refuses, the next start tries again."""
+        """Append a turn's events; when the disk refuses, ``catch_up`` tries again."""
         if events and await self._append(learner_id, events, recovering=False):
             self._written.append(turn_id)
 
@@ -41,7 +43,7 @@ class Journal:
             await self._store.write(lambda session: _mark(session, written))
 
     async def recover(self) -> None:
-        """Write what an earlier process committed and did not get to write."""
+        """Write what was committed and is not known to be written, whichever process did."""
         rows = await self._store.read(_unwritten)
         for turn_id, learner_id, unwritten in rows:
             parsed = EVENTS.validate_json(unwritten)
@@ -49,14 +51,21 @@ class Journal:
                 self._written.append(turn_id)
         await self.settle()
 
+    async def catch_up(self) -> None:
+        """Write what could not be written when it happened."""
+        if self._behind:
+            self._behind = False
+            await self.recover()
+
     async def _append(
         self, learner_id: str, events: tuple[Event, ...], *, recovering: bool
     ) -> bool:
         folder = LearnerFolder(self._root, learner_id)
         try:
             await asyncio.to_thread(append, folder, *events, recovering=recovering)
-        except (OSError, MemoryBusy) as error:
-            log.error("the journal cannot be written, it will be at the next start: %s", error)
+        except (OSError, MemoryBusy, MemoryElsewhere) as error:
+            log.error("the journal cannot be written now, it will be later: %s", error)
+            self._behind = True
             return False
         return True
 

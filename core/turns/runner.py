@@ -202,7 +202,7 @@ class Runner:
             ending = end(session)
             return ending, record(session, job, turn_id, ending, now)
 
-        written = await self.store.write(work)
+        written = await self.store.insist(work)
         if written is None:
             log.warning("event %d had its answer already", job.inbound_id)
             return

@@ -66,8 +66,11 @@ class Indoors(abc.ABC):
         budget: Budget | None = None,
         language: Language = "en",
         database: str | None = None,
+        patience: float = 30.0,
     ) -> None:
-        """``database`` is a SQLAlchemy address; None means a file in the folder."""
+        """``database`` is a SQLAlchemy address; None means a file in the folder. ``patience`` is
+        the seconds a transaction waits for a lock on it.
+        """
         self.folder = folder
         self.memory = folder / "memory"
         self.openai = openai
@@ -76,6 +79,7 @@ class Indoors(abc.ABC):
         self.clock = MovableClock(MORNING)
         self.language = language
         self.database = database or f"sqlite:///{folder / 'partners.db'}"
+        self.patience = patience
         self._log = io.StringIO()
         self._handler = logging.StreamHandler(self._log)
         self._handler.setFormatter(JsonFormatter())
@@ -89,7 +93,7 @@ class Indoors(abc.ABC):
         self._level = root.level
         root.setLevel(logging.INFO)
         root.addHandler(self._handler)
-        self.store = Store.open(self.database, words_for("en"))
+        self.store = Store.open(self.database, words_for("en"), patience=self.patience)
         self.house = House(
             Parts(
                 store=self.store,
