@@ -39,10 +39,12 @@ VoiceClient.warn_nacl = VoiceClient.warn_dave = False  # this bot never speaks
 
 
 class _Brief(logging.Filter):
-    """Takes the traceback off a lost connection, which is no fault of the program."""
+    """Makes a lost connection, which is no fault of the program, a warning of one line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.exc_info = record.exc_text = None
+        record.levelno = min(record.levelno, logging.WARNING)
+        record.levelname = logging.getLevelName(record.levelno)
         return True
 
 

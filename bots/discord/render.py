@@ -94,8 +94,11 @@ def _rows(rows: Iterable[Iterable[Button]]) -> tuple[tuple[ButtonSpec, ...], ...
     seen: set[str] = set()
     kept: list[list[ButtonSpec]] = []
     for row in rows:
-        specs = [_button(button) for button in row if button.action not in seen]
-        seen.update(spec.custom_id for spec in specs)
+        specs = []
+        for spec in map(_button, row):
+            if spec.custom_id not in seen:  # the platform refuses the same one twice
+                specs.append(spec)
+                seen.add(spec.custom_id)
         kept += [specs[at : at + MAX_IN_ROW] for at in range(0, len(specs), MAX_IN_ROW)]
     if len(kept) > MAX_ROWS:
         every = [spec for row in kept for spec in row]

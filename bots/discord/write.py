@@ -87,10 +87,14 @@ def _fence(code: str, block: Span) -> str:
 def _lines(styled: Styled, start: int, end: int) -> Iterator[str]:
     """Yield the lines of a range without blocks of code, and the line ends between them."""
     text = styled.text
+    first, last = start, end
     while start <= end:
         stop = text.find("\n", start, end)
         stop = end if stop < 0 else stop
-        yield _line(styled, start, stop)
+        # What lies between a block and the end of its line is no line of its own.
+        beside_block = (start == first and first > 0) or (stop == last and last < len(text))
+        if start < stop or not beside_block:
+            yield _line(styled, start, stop)
         if stop == end:
             return
         yield "\n"

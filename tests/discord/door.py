@@ -55,14 +55,15 @@ class Inbox:
 
     async def wait(self, count: int) -> list[InboundMessage]:
         """Return what was committed once it is ``count`` messages."""
-        await self._until(lambda: len(self.messages) >= count)
+        await self.until(lambda: len(self.messages) >= count)
         return self.messages
 
     async def wait_offered(self, count: int) -> None:
         """Wait until ``count`` messages were offered, committed or not."""
-        await self._until(lambda: len(self.offered) >= count)
+        await self.until(lambda: len(self.offered) >= count)
 
-    async def _until(self, holds: Callable[[], bool]) -> None:
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something that came in makes this true."""
         async with asyncio.timeout(PATIENCE), self._news:
             await self._news.wait_for(holds)
 
