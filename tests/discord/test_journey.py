@@ -1,0 +1,93 @@
+"""The main job with Discord as the only channel, in a real process."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from tests.process import PATIENCE, Installation
+from tests.servers.discord import DiscordServer
+from tests.servers.openai import OpenAIServer, Reply
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def test_a_stranger_is_let_in_taught_in_a_thread_and_reminded_once(
+    tmp_path: Path, openai: OpenAIServer
+) -> None:
+    with DiscordServer(rates=None) as discord:
+        installation = Installation(
+            tmp_path,
+            None,
+            openai,
+            DISCORD_BOT_TOKEN=discord.token,
+            DISCORD_API_BASE=discord.api_url,
+            DISCORD_GATEWAY_URL=discord.gateway_url,
+        )
+        ada = discord.user(7, "Ada")
+        room = discord.guild("Study group", ada).channel("general")
+        openai.default = Reply("**Try it** with `x = 2` first.", chunks=4)
+        process = installation.serve()
+        try:
+            discord.wait_ready_blocking(PATIENCE)
+            journey(installation, discord, openai)
+            assert process.terminate() == 0
+        finally:
+            process.kill()
+        assert room.threads[0].from_bot
+        assert "Traceback" not in process.log
+        assert discord.token not in process.log
+
+
+def journey(installation: Installation, discord: DiscordServer, openai: OpenAIServer) -> None:
+    """From a first hello to the reminder of the next day."""
+    ada = discord.state.people[7]
+    (guild,) = discord.state.guilds.values()
+    room = guild.channels[0]
+    chat = ada.private
+
+    ada.say("hello")
+    code = chat.wait_message_blocking().text
+    found = re.search(r"\b[0-9A-Z]{4}-[0-9A-Z]{2}\b", code)
+    assert found, code
+    assert openai.chats == []
+    assert chat.actions == []
+    installation.say("access", "approve", found[0])
+    chat.wait_message_blocking(lambda m: "You're in" in m.text)
+
+    asked = ada.say("why is a derivative zero at a maximum?")
+    answer = chat.wait_message_blocking(lambda m: "Try it" in m.text)
+    assert answer.text == "**Try it** with `x = 2` first."
+    assert answer.reply_to == asked.message_id
+
+    thread = room.thread("Calculus", by=ada)
+    thread.say(ada, f"{discord.mention} and at a minimum?")
+    assert "Try it" in thread.wait_message_blocking().text
+
+    press = chat.slash(ada, "add", {"text": "Derivative of x²? :: 2x"})
+    saved = press.wait_reply_blocking()
+    assert "Saved" in saved.text and "09:00" in saved.text
+    assert saved.labels == ["Change time", "No reminders"]
+
+    day = datetime.now(BERLIN) + timedelta(days=1)
+    if day.hour < 4:
+        day -= timedelta(days=1)
+    due = day.replace(hour=9, minute=5)
+    assert "0 reminders" in installation.say(
+        "nudge", "--as-of", day.replace(hour=8, minute=30).isoformat()
+    )
+    assert "1 reminder" in installation.say("nudge", "--as-of", due.isoformat())
+    nudge = chat.wait_message_blocking(lambda m: "Derivative of x²?" in m.text, after=saved)
+    later = due.astimezone(UTC) + timedelta(hours=3)
+    assert "0 reminders" in installation.say("nudge", "--as-of", later.isoformat())
+
+    chat.press(nudge, "Show answer").wait_answered_blocking()
+    shown = chat.wait_message_blocking(lambda m: "2x" in m.text, after=saved)
+    assert shown.message_id == nudge.message_id
+    chat.press(shown, shown.labels[2])
+    chat.wait_message_blocking(lambda m: "Done for today" in m.text)
+    nudges = [m for m in chat.from_bot if m.message_id > saved.message_id and "x²" in m.text]
+    assert len(nudges) <= 1
+    assert room.from_bot == []
