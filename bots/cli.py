@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import os
 import sys
 from typing import Annotated
 
@@ -43,6 +44,21 @@ def options(
     """Options of every command."""
 
 
+def _let_go_of_output() -> None:
+    """Write out what is left; where nobody reads any more, let it go without a word.
+
+    The interpreter would try once more at its end, complain and change the status.
+    """
+    if sys.stdout is None:  # closed by whoever started us
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
 def main() -> None:
     """Entry point of the console script."""
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -51,6 +67,7 @@ def main() -> None:
     try:
         app()
     finally:
+        _let_go_of_output()
         # What lives now ends with the process; to search it for garbage once more takes a second.
         gc.freeze()
 

@@ -14,6 +14,8 @@ from tests.servers.openai import OpenAIServer
 from tests.servers.telegram import TelegramServer
 
 ROOT = Path(__file__).parent.parent
+HOSTS_OWN = ("PARTNERS_", "OPENAI_", "TELEGRAM_", "DISCORD_", "FEISHU_", "PYTHON")
+"""Beginnings of variables that change what a process does: unbuffered output hides faults."""
 PATIENCE = 30.0
 """Seconds a healthy process may take on a busy machine."""
 
@@ -48,11 +50,7 @@ class Installation:
     @property
     def environment(self) -> Mapping[str, str]:
         """The variables a process of this installation sees: no setting of the host's own."""
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("PARTNERS_", "OPENAI_", "TELEGRAM_", "DISCORD_", "FEISHU_"))
-        }
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(HOSTS_OWN)}
         return {**kept, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", **self.settings}
 
     def run(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
