@@ -236,7 +236,9 @@ class Connection:
         while True:
             await client.until_lost()
             self._client = None
-            self._failed(self._words("The connection to Feishu is lost; connecting again."), "")
+            # Common, and mostly over in a moment: not yet worth a warning.
+            self.trouble = self._words("The connection to Feishu is lost; connecting again.")
+            log.info(self.trouble)
             await client.shut(0)
             client = await self._connected_again()
 
@@ -314,7 +316,7 @@ class Connection:
 
     def _failed(self, sentence: str, reason: str) -> None:
         level = logging.WARNING if sentence != self.trouble else logging.DEBUG
-        log.log(level, "%s%s", sentence, f" ({reason})" if reason else "")
+        log.log(level, "%s (%s)", sentence, reason)
         self.trouble = sentence
 
 

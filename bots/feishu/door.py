@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from bots.feishu.receive import CHANNEL
 from bots.feishu.settings import FeishuSettings
 from core.channel import Channel
 from core.context import AccountId
 from core.environment import SettingsError
 from core.i18n import Words
 
-_PREFIX: Final = "feishu:"
+_PREFIX: Final = f"{CHANNEL}:"
 
 
 def channel(words: Words, tuning: Mapping[str, object]) -> Channel | None:

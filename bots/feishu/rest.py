@@ -68,7 +68,7 @@ class Rest:
         self._http = httpx.AsyncClient(
             base_url=origin,
             timeout=httpx.Timeout(REQUEST_SECONDS, connect=CONNECT_SECONDS),
-            limits=httpx.Limits(max_connections=100, keepalive_expiry=60.0),
+            limits=httpx.Limits(max_connections=100, keepalive_expiry=30.0),
         )
         self._token = ""
         self._good_until = 0.0
