@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Protocol
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 ROLLOVER = time(4)
 """A study day begins at this local time, so that late evenings count as one day."""
@@ -100,6 +100,14 @@ def zone(name: str) -> ZoneInfo:
         near = difflib.get_close_matches(_fold(name).rpartition("/")[2], by_fold, n=3, cutoff=0.75)
         suggestions = [by_fold[key] for key in near]
     raise ZoneUnknown(name, tuple(suggestions[:3]))
+
+
+def standing(name: str) -> str:
+    """Return the name of a stored zone; UTC where this machine does not know it (any more)."""
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return "UTC"
 
 
 def study_date(instant: datetime, zone: ZoneInfo) -> date:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from sqlmodel import Session, col, select
 
-from core.clock import study_date
+from core.clock import standing, study_date
 from core.commands.declare import CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
@@ -62,7 +62,7 @@ def actions() -> tuple[Action, ...]:
 def learner_time(learner: Learner) -> LearnerTime:
     """A learner's habits as the planning rules take them."""
     return LearnerTime(
-        zone=ZoneInfo(learner.zone),
+        zone=ZoneInfo(standing(learner.zone)),
         hour=time.fromisoformat(learner.reminder_time),
         enabled=learner.reminders,
         consent_at=learner.reminders_from,

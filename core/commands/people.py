@@ -7,7 +7,7 @@ from functools import partial
 
 from sqlmodel import Session
 
-from core.clock import resolve_zone
+from core.clock import resolve_zone, standing
 from core.commands.declare import CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
@@ -123,8 +123,8 @@ def timezone() -> tuple[Command, Action]:
             return Reply(Document(markdown=words("Which one do you mean?"), buttons=rows))
         text = words(
             "Your time zone is {zone}: it is {time} there now.",
-            zone=plain(learner.zone),
-            time=words.time(request.now, learner.zone),
+            zone=plain(request.zone),
+            time=words.time(request.now, request.zone),
         )
         way = words("To change it, name a city: `/timezone Berlin`")
         if wanted:
@@ -157,7 +157,7 @@ def reminder() -> Action:
                 "I'll come at {time} ({zone} time), only when something is due. Another zone? "
                 "/timezone",
                 time=f"{hour:%H:%M}",
-                zone=plain(learner.zone),
+                zone=plain(standing(learner.zone)),
             )
             return Reply(Document(markdown=text, buttons=_off(request)), in_place=True)
         if what == "off":

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 
+from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session, col, select
 
 from core.commands.cards import learner_time, question
@@ -20,6 +21,7 @@ from core.document import Button, Document
 from core.i18n import N_, Language, Words, language_from, words_for
 from core.learning import deck
 from core.learning.digest import Kind, NotYet, PastNudge, Plan, plan
+from core.logs import log_context
 from core.outbox import post
 from core.store.session import Store, insert_new
 from core.store.tables import Card, Learner, Nudge
@@ -57,7 +59,13 @@ async def sweep(store: Store, as_of: datetime, now: datetime, language: Language
     sent = 0
     for learner_id in learners:
         nudge = partial(_nudge, learner_id=learner_id, as_of=as_of, now=now, language=language)
-        sent += await store.write(nudge)
+        try:
+            sent += await store.write(nudge)
+        except SQLAlchemyError:
+            raise  # the database's trouble is everybody's
+        except Exception:  # the one guard of a learner's nudge: it holds up nobody else's
+            with log_context(learner=learner_id):
+                log.exception("a nudge could not be planned; the next sweep tries again")
     return Swept(sent, len(learners))
 
 

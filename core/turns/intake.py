@@ -16,7 +16,7 @@ from sqlalchemy import bindparam
 from sqlmodel import Session, col, insert, select, update
 
 from core.access import AccessMode, AccessPolicy, Verdict, pairing_code
-from core.clock import Clock
+from core.clock import Clock, standing
 from core.context import ChatKind, Command, InboundMessage, LearnerId, Press, Role, Text
 from core.document import Document
 from core.i18n import Language, language_from, words_for
@@ -199,7 +199,7 @@ class Intake:
             message=message,
             learner_id=LearnerId(learner.id),
             language=learner.language or language_from(locale, self._defaults.language),
-            zone=learner.zone,
+            zone=standing(learner.zone),
             owner=verdict is Verdict.OWNER,
             conversation_id=conversation_id,
             shared=shared,

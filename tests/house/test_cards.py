@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlmodel import col, select
+from sqlmodel import col, select, update
 
 from core.store.tables import Card, Learner, Outgoing, Review
 from tests.house.home import Home
@@ -75,6 +75,42 @@ async def test_a_new_card_counts_the_same_wherever_a_count_is_told(
     assert "1 question is due." in (await home.tell(ada, "/memory")).text
     await home.tell(ada, "what shall I do?")
     assert "Cards due for review today: 1" in str(openai.chats[-1].json["messages"])
+
+
+async def _spoil(at: Home, person: Person, **values: object) -> None:
+    """Put into a learner's row what no door of ours would."""
+    learner = await at.learner(person)
+    chosen = update(Learner).where(col(Learner.id) == learner).values(**values)
+    await at.store.write(lambda s: s.exec(chosen))
+
+
+async def test_one_learner_whose_reminder_cannot_be_planned_holds_up_nobody_elses(
+    home: Home, telegram: TelegramServer
+) -> None:
+    ada, ben = telegram.user(7, "Ada"), telegram.user(8, "Ben")
+    await home.tell(ada, "/add Q :: A")
+    await home.tell(ben, "/add Q :: A")
+    await _spoil(home, ada, home="{")
+    before = len(ben.private.from_bot)
+    home.clock.advance(hours=24)
+    assert (await home.house.sweep()).sent == 1
+    await home.quiet()
+    assert len(ben.private.from_bot) == before + 1
+
+
+async def test_a_zone_that_this_machine_does_not_know_is_taken_for_utc(
+    home: Home, telegram: TelegramServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    await home.tell(ada, "/add Q :: A")
+    await _spoil(home, ada, zone="Atlantis/Capital")
+    assert (await home.tell(ada, "/due")).labels[0] == "Start"
+    assert "UTC" in (await home.tell(ada, "/timezone")).text
+    home.clock.advance(hours=24)  # 09:00 there
+    await home.house.sweep()
+    await home.quiet()
+    assert "Show answer" in ada.private.from_bot[-1].labels
+    assert "Europe/Paris" in (await home.tell(ada, "/timezone Paris")).text
 
 
 async def test_only_the_first_card_tells_of_reminders(home: Home, telegram: TelegramServer) -> None:
