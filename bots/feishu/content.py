@@ -27,6 +27,8 @@ class Said:
     """Empty when there is nothing to read (a post that holds only pictures, say)."""
     mentioned: bool
     """The tutor is among those mentioned."""
+    for_another: bool = False
+    """It begins with the mention of somebody else."""
 
 
 def said(kind: str, content: object, mentions: object, own_id: str) -> Said | None:
@@ -51,8 +53,11 @@ def said(kind: str, content: object, mentions: object, own_id: str) -> Said | No
             text = _post({**value, "content": value.get("elements")}, names, own_id)
         case _:
             return None
-    text = _resolved(text.replace("\x00", ""), names).strip()
-    return Said(text, any(name is None for name in names.values()))
+    text = text.replace("\x00", "").strip()
+    first = _KEY.match(text)
+    for_another = first is not None and first[0] != _ALL and names.get(first[0]) is not None
+    mentioned = any(name is None for name in names.values())
+    return Said(_resolved(text, names).strip(), mentioned, for_another)
 
 
 def _names(mentions: object, own_id: str) -> dict[str, str | None]:

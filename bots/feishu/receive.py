@@ -127,7 +127,9 @@ def _message(
     if kind == "interactive":
         words = None  # a card passed on: somebody else's words, which run nothing
     quote = _quote(known, me)
-    meant = (words is not None and words.mentioned) or (quote is not None and quote.from_tutor)
+    # A reply to us that calls somebody else first is meant for them (F020).
+    answers_us = quote is not None and quote.from_tutor and not (words and words.for_another)
+    meant = (words is not None and words.mentioned) or answers_us
     content: Text | Command | Unsupported
     command = split_command(words.text) if words else None
     if command is not None:

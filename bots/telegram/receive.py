@@ -112,7 +112,11 @@ def _message(message: Message, me: Me, account: str) -> InboundMessage | None:
     else:
         content = _spoken(text, message, me)
     quote = quoted(message, me.id)
-    answers_us = quote is not None and quote.from_tutor and not _names_another_bot(text, me)
+    answers_us = (
+        quote is not None
+        and quote.from_tutor
+        and not (_names_another_bot(text, me) or _begins_with_mention(message))
+    )
     # What is forwarded was said to somebody else, whomever it mentions.
     addressed = private or (
         message.forward_origin is None and (mentioned or answers_us or isinstance(content, Command))
@@ -224,6 +228,12 @@ def _spoken(text: str, message: Message, me: Me) -> Text | Command:
 def _names_another_bot(text: str, me: Me) -> bool:
     named = _NAMED.match(text)
     return named is not None and named[2].casefold() != me.username.casefold()
+
+
+def _begins_with_mention(message: Message) -> bool:
+    """Tell whether somebody is called by name first: a reply to us may be meant for them (F020)."""
+    called = (MessageEntityType.MENTION, MessageEntityType.TEXT_MENTION)
+    return any(entity.type in called and entity.offset == 0 for entity in message.entities or ())
 
 
 def _is_code(message: Message) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pydantic import SecretStr
 
@@ -124,7 +124,8 @@ class DiscordStage(RemoteStage[Person, Chat, Shown]):
 
     async def edit(self, place: Chat, message: Shown, text: str) -> None:
         place.edit(message, text)
-        self._told[str(message.message_id), True] += 1
+        if not text.startswith("/"):
+            self._told[str(message.message_id), True] += 1
 
     async def again(self, message: Shown) -> None:
         self.server.redeliver(message)
@@ -136,14 +137,17 @@ class DiscordStage(RemoteStage[Person, Chat, Shown]):
     def shut(self, person: Person) -> None:
         person.block()
 
-    def flood(self, place: Chat) -> Flood:
+    def sends(self, place: Chat) -> Callable[[RecordedRequest], bool]:
         number = str(place.id)
 
         def matches(request: RecordedRequest) -> bool:
             return request.name == "createMessage" and request.json["channel_id"] == number
 
+        return matches
+
+    def flood(self, place: Chat) -> Flood:
         rule = self.server.refuse(
-            matches, 429, 0, "Slow", times=None, retry_after=1.0, **{"global": False}
+            self.sends(place), 429, 0, "Slow", times=None, retry_after=1.0, **{"global": False}
         )
         return Flood(self.server, rule, 1.0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pydantic import SecretStr
 
@@ -123,7 +123,7 @@ class FeishuStage(RemoteStage[Person, Place, Shown]):
     def shut(self, person: Person) -> None:
         person.stopped = True
 
-    def flood(self, place: Place) -> Flood:
+    def sends(self, place: Place) -> Callable[[RecordedRequest], bool]:
         chat = _chat(place)
 
         def matches(request: RecordedRequest) -> bool:
@@ -132,7 +132,11 @@ class FeishuStage(RemoteStage[Person, Place, Shown]):
             answered = str(request.json.get("message_id", ""))
             return chat.find(answered) is not None or request.json.get("receive_id") == chat.chat_id
 
-        return Flood(self.server, self.server.refuse(matches, 99991400, times=None), 1.0)
+        return matches
+
+    def flood(self, place: Place) -> Flood:
+        rule = self.server.refuse(self.sends(place), 99991400, times=None)
+        return Flood(self.server, rule, 1.0)
 
     # What is seen
 

@@ -189,7 +189,7 @@ class RemoteStage(Stage[P, L, M]):
 
     @abc.abstractmethod
     async def edit(self, place: L, message: M, text: str) -> None:
-        """Let the author rewrite a message."""
+        """Let the author rewrite a message. Into a command: the house may never hear of it."""
 
     @abc.abstractmethod
     async def again(self, message: M) -> None:
@@ -204,8 +204,12 @@ class RemoteStage(Stage[P, L, M]):
         """Let a person close their chat to the tutor."""
 
     @abc.abstractmethod
+    def sends(self, place: L) -> Callable[[RecordedRequest], bool]:
+        """Return what tells calls that send a new message to a place from all others."""
+
+    @abc.abstractmethod
     def flood(self, place: L) -> Flood:
-        """Refuse messages to a place until this is lifted; edits and others pass."""
+        """Refuse what is sent to a place until this is lifted; edits and others pass."""
 
     @abc.abstractmethod
     def working(self, place: L) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pydantic import SecretStr
 
@@ -109,14 +109,17 @@ class TelegramStage(RemoteStage[Person, Place, Shown]):
     def shut(self, person: Person) -> None:
         person.block()
 
-    def flood(self, place: Place) -> Flood:
+    def sends(self, place: Place) -> Callable[[RecordedRequest], bool]:
         number = _chat(place).id
 
         def matches(request: RecordedRequest) -> bool:
             return request.name == "sendMessage" and request.json["chat_id"] == number
 
+        return matches
+
+    def flood(self, place: Place) -> Flood:
         rule = self.server.refuse(
-            matches, 429, "Too Many Requests: retry after 1", times=None, retry_after=1
+            self.sends(place), 429, "Too Many Requests: retry after 1", times=None, retry_after=1
         )
         return Flood(self.server, rule, 1.0)
 

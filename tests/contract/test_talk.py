@@ -91,6 +91,19 @@ async def test_a_reply_to_the_tutor_joins_its_conversation(
     ]
 
 
+async def test_a_reply_that_calls_somebody_else_first_is_left_to_them(
+    home: StageHome, remote: AnyRemote
+) -> None:
+    ada, ben = remote.person("Ada"), remote.person("Ben")
+    group = remote.group(ada, ben)
+    [answer] = await home.ask(group, ada, "one?", mention=True)
+    to_ben = f"{remote.name_of(ben)} is that so?"
+    assert await home.ask(group, ada, to_ben, reply_to=answer) == []
+    [both] = await home.ask(group, ada, f"is that so, {remote.name_of(ben)}?", reply_to=answer)
+    assert both.text == "Go on."
+    assert "is that so, @ben" in spoken(home.prompts[-1])[-1][1].casefold()
+
+
 async def test_a_thread_keeps_answers_errors_commands_and_what_buttons_bring(
     home: StageHome, remote: AnyRemote, openai: OpenAIServer
 ) -> None:
@@ -108,9 +121,11 @@ async def test_a_thread_keeps_answers_errors_commands_and_what_buttons_bring(
     await home.quiet()
     [status] = home.new(thread, before)
     assert "ready" in status.text.casefold()
+    openai.default = Reply("\n\n".join("word " * 100 for _ in range(80)))
+    assert len(await home.ask(thread, ada, "and at length?", mention=True)) > 1
     inside = {message.id for message in remote.shown(thread)}
     assert {message.id for message in remote.shown(remote.around(thread))} <= inside
-    assert "Ada: one?" in [text for _, text in spoken(home.prompts[-1])], "a thread is shared"
+    assert "Ada: one?" in [text for _, text in spoken(home.prompts[2])], "a thread is shared"
 
 
 async def test_a_command_works_from_the_menu_and_written_out(

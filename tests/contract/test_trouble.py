@@ -11,6 +11,7 @@ from tests.contract.home import StageHome
 from tests.contract.stage import AnyRemote, AnyStage, RemoteStage
 from tests.house.home import hanging, spoken
 from tests.house.indoors import KEY
+from tests.servers.faults import Stage
 from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.openai.replies import Trouble
 
@@ -100,6 +101,19 @@ async def test_flood_control_is_obeyed_and_holds_no_other_chat(
         assert following.started - refused.ended >= flood.seconds * 0.99
 
 
+async def test_an_answer_without_a_receipt_is_shown_once(
+    home: StageHome, remote: AnyRemote
+) -> None:
+    ada = remote.person()
+    private = remote.private(ada)
+    await home.tell(ada, "one?")
+    remote.server.drop(remote.sends(private), stage=Stage.ANSWER)
+    answers = await home.ask(private, ada, "two?")
+    assert [m.text for m in answers if not m.labels] == ["Go on."]
+    repeatable = home.channel().capabilities.repeatable_for > 0
+    assert [m.labels for m in answers if m.labels] == ([] if repeatable else [("Show again",)])
+
+
 async def test_a_chat_that_is_closed_to_us_is_recorded_and_others_go_on(
     home: StageHome, remote: AnyRemote, openai: OpenAIServer
 ) -> None:
@@ -162,6 +176,16 @@ async def test_an_edit_counts_while_the_question_waits_and_later_as_context(
     heard = ["uno?", "two?", "three?"] if remote.hears_edits else ["one?", "tow?", "three?"]
     assert said == heard
     assert len(remote.shown(private)) == 3
+
+
+async def test_an_edit_into_a_command_runs_nothing(home: StageHome, remote: AnyRemote) -> None:
+    ada = remote.person()
+    private = remote.private(ada)
+    asked = await remote.say(private, ada, "one?")
+    await home.quiet()
+    await remote.edit(private, asked, "/add two :: three")
+    assert "no cards" in (await home.tell(ada, "/due")).text
+    assert len(remote.shown(private)) == 2
 
 
 async def test_a_turn_is_stopped_at_once_and_its_answer_never_comes(
