@@ -9,11 +9,13 @@ that a model left without delimiters. Inside code nothing is one.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 
 MAX_NESTING = 40
@@ -53,10 +55,51 @@ def _parser() -> MarkdownIt:
     # A definition shows nothing; as text, its bare URL can at least be followed.
     parser.disable("reference")
     parser.inline.ruler.before("escape", "math_inline", _math_inline)
+    parser.inline.ruler.at("emphasis", _emphasis)
     parser.block.ruler.before(
         "fence", "math_block", _math_block, {"alt": ["paragraph", "reference", "blockquote"]}
     )
     return parser
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:
+    """Read a run of emphasis marks as CommonMark does, but let them touch East Asian letters.
+
+    CommonMark tells by the spaces around punctuation whether a mark opens or closes; where words
+    are written without spaces, ``**注意：**后面`` would close nothing.
+    """
+    start, source = state.pos, state.src
+    marker = source[start]
+    if silent or marker not in "*_":
+        return False
+    run = state.scanDelims(start, marker == "*")
+    opens, closes = run.can_open, run.can_close
+    before = source[start - 1 : start] or " "
+    after = source[start + run.length : state.posMax][:1] or " "
+    if marker == "*":
+        opens = opens or (_is_east_asian(before) and not after.isspace())
+        closes = closes or (_is_east_asian(after) and not before.isspace())
+    for _ in range(run.length):
+        token = state.push("text", "", 0)
+        token.content = marker
+        state.delimiters.append(
+            Delimiter(
+                marker=ord(marker),
+                length=run.length,
+                token=len(state.tokens) - 1,
+                end=-1,
+                open=opens,
+                close=closes,
+            )
+        )
+    state.pos += run.length
+    return True
+
+
+def _is_east_asian(character: str) -> bool:
+    """Tell whether a character is a letter of a script that is written without spaces."""
+    wide = unicodedata.east_asian_width(character) in "WF"
+    return wide and unicodedata.category(character).startswith("L")
 
 
 def _math_inline(state: StateInline, silent: bool) -> bool:

@@ -87,6 +87,24 @@ def test_F008_an_image_is_its_words_and_its_address() -> None:  # noqa: N802
     assert shown("![plot](data:image/png;base64,AAAA)") == "plot"
 
 
+@pytest.mark.parametrize(
+    ("source", "bold"),
+    [
+        ("**注意：**后面", ["注意："]),
+        ("这是**“重点”**内容", ["“重点”"]),
+        ("**한국어(Korean)**는", ["한국어(Korean)"]),
+        ("先**加粗**，再**《书名》**。", ["加粗", "《书名》"]),
+        ("**note:**then", []),
+        ("长 ** 宽 ** 高", []),
+        ("__注意：__后面", []),
+    ],
+)
+def test_bold_may_end_in_punctuation_where_words_have_no_spaces(
+    source: str, bold: list[str]
+) -> None:
+    assert [text for kind, text, _ in spans(source) if kind is Kind.BOLD] == bold
+
+
 def test_a_link_is_carried_by_its_words_or_spelled_out() -> None:
     assert spans("[here](http://x.com)") == [(Kind.LINK, "here", "http://x.com")]
     assert shown("[here](ftp://x.com/a)") == "here (ftp://x.com/a)"
