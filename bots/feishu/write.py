@@ -9,6 +9,7 @@ a person or ask for a picture.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -123,7 +124,8 @@ def _runs(text: str, start: int, end: int, spans: list[Span], *, titled: bool) -
         kinds = {s.kind for s in here}
         if Kind.HEADING in kinds and not titled:
             kinds.add(Kind.BOLD)  # a title inside a line, behind the mark of a list
-        run = _run(text[a:b], kinds, line_start=a == start)
+        around = (text[start:a][-1:], text[b:end][:1])
+        run = _run(text[a:b], kinds, line_start=a == start, around=around)
         if written[-1:] in ("*", "~", "`") and run[:1] in ("*", "~", "`"):
             written += _JOINER
         written += run
@@ -134,7 +136,7 @@ def _closed(link: Span | None) -> str:
     return "" if link is None else f"]({_address(link.value)})"
 
 
-def _run(text: str, kinds: set[Kind], *, line_start: bool) -> str:
+def _run(text: str, kinds: set[Kind], *, line_start: bool, around: tuple[str, str]) -> str:
     if is_blank(text):
         return text
     if Kind.CODE in kinds:
@@ -146,10 +148,32 @@ def _run(text: str, kinds: set[Kind], *, line_start: bool) -> str:
     )
     if not marks:
         return escaped(text, line_start=line_start)
-    inner = text.strip()
+    inner = _bare(text.strip(), *around)
     lead = text[: text.index(inner)]
     tail = text[len(lead) + len(inner) :]
     return f"{escaped(lead)}{marks}{escaped(inner)}{marks[::-1]}{escaped(tail)}"
+
+
+def _bare(text: str, before: str, after: str) -> str:
+    """Return text without the punctuation at its ends, where a letter stands beyond.
+
+    ``**Note:**then`` closes nothing: between punctuation and a letter a mark means nothing
+    (CommonMark, flanking); ``**Note**:then`` shows nearly the same.
+    """
+    start, end = 0, len(text)
+    while start < end and _is_letter(before) and _is_punctuation(text[start]):
+        start += 1
+    while start < end and _is_letter(after) and _is_punctuation(text[end - 1]):
+        end -= 1
+    return text[start:end].strip() or text
+
+
+def _is_letter(neighbour: str) -> bool:
+    return bool(neighbour) and not neighbour.isspace() and not _is_punctuation(neighbour)
+
+
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PS"
 
 
 def _code(text: str) -> str:
