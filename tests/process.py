@@ -14,8 +14,11 @@ from tests.servers.openai import OpenAIServer
 from tests.servers.telegram import TelegramServer
 
 ROOT = Path(__file__).parent.parent
-HOSTS_OWN = ("PARTNERS_", "OPENAI_", "TELEGRAM_", "DISCORD_", "FEISHU_", "PYTHON")
-"""Beginnings of variables that change what a process does: unbuffered output hides faults."""
+HOSTS_OWN = (
+    *("PARTNERS_", "OPENAI_", "TELEGRAM_", "DISCORD_", "FEISHU_"),
+    *("PYTHON", "COLUMNS", "LINES"),  # unbuffered output, or another width, hides faults
+)
+"""Beginnings of the variables that change what a process does."""
 PATIENCE = 30.0
 """Seconds a healthy process may take on a busy machine."""
 
