@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -32,7 +33,10 @@ from core.i18n import Words
 log = logging.getLogger(__name__)
 
 STOP_SECONDS: Final = 1.0
-"""How long ``stop`` waits for each: commits, sends under way, promises to withdraw."""
+"""How long ``stop`` waits for commits and sends under way."""
+
+WITHDRAW_SECONDS: Final = 0.5
+"""How long it then takes back what commands were promised."""
 
 NONCE_SECONDS: Final = 120.0
 """The platform remembers a nonce for "the past few minutes" (Create Message)."""
@@ -111,9 +115,8 @@ class DiscordChannel:
             return
         try:
             await self._gateway.hang_up()
-            await self._inbox.stop(STOP_SECONDS)
-            await transport.close(STOP_SECONDS)
-            await self._interactions.close(STOP_SECONDS)
+            await asyncio.gather(self._inbox.stop(STOP_SECONDS), transport.close(STOP_SECONDS))
+            await self._interactions.close(WITHDRAW_SECONDS)
         finally:
             await self._gateway.close()
             self._addresses.restore()

@@ -51,6 +51,9 @@ class _Brief(logging.Filter):
 logging.getLogger("discord").setLevel(logging.WARNING)
 logging.getLogger("discord.client").addFilter(_Brief())
 
+GOODBYE_SECONDS: Final = 0.4
+"""How long the platform may take to answer to a close."""
+
 _BAD_TOKEN: Final = 4004
 _UNREADABLE: Final = (LookupError, TypeError, AttributeError)
 """What the library raises for an answer that is not one of Discord's."""
@@ -309,7 +312,7 @@ class Gateway:
     async def _bounded(self, closing: Coroutine[Any, Any, None]) -> None:
         """A line that is dead does not answer to being closed."""
         try:
-            async with asyncio.timeout(1.0):
+            async with asyncio.timeout(GOODBYE_SECONDS):
                 await closing
         except (TimeoutError, ClientError, OSError, DiscordException) as error:
             log.debug("not closed in good order: %s", reason_of(error))

@@ -85,7 +85,7 @@ class Interactions:
             log.warning("an interaction is answered before it could be stored")
         try:
             await interaction.response.defer()
-        except FAILURES as error:
+        except (*FAILURES, RuntimeError) as error:  # the latter where the client is closed by now
             log.info("an interaction was not acknowledged: %s", reason_of(error))
             if promise is not None:
                 promise.refused = is_interaction_over(error)
@@ -139,6 +139,7 @@ class Interactions:
         await self._withdraw(key, promise)
 
     async def _withdraw(self, key: str, promise: _Promise) -> None:
+        await promise.shown.wait()
         async with promise.turn:
             if self._promises.pop(key, None) is None or promise.refused:
                 return
