@@ -39,7 +39,7 @@ from core.turns.lanes import Job
 log = logging.getLogger(__name__)
 
 ANSWERS_AN_HOUR = 5
-"""A stranger who keeps writing gets this many answers an hour, then silence."""
+"""A stranger who keeps writing gets this many answers in an hour of the clock, then silence."""
 ADMITTED = frozenset({Verdict.OWNER, Verdict.ADMITTED})
 GROUP_ANSWER_EVERY = timedelta(hours=24)
 
@@ -230,17 +230,13 @@ class Intake:
             if last and now - last < GROUP_ANSWER_EVERY:
                 return False
             account.turned_away_at = now
+            key = f"refused:{wordless}"
             text = words("I teach here by invitation. Write to me privately, please.")
         else:
-            recent = session.exec(
-                select(col(Outgoing.id)).where(
-                    Outgoing.chat == message.target.chat,
-                    col(Outgoing.key).startswith("refused:"),
-                    Outgoing.created_at > now - timedelta(hours=1),
-                )
-            ).all()
-            if len(recent) >= ANSWERS_AN_HOUR:
+            free = _free_answer(session, account.id, now)
+            if free is None:
                 return False
+            key = free
             if self._policy.mode is AccessMode.PAIRING:
                 request = pairing_code(session, message.sender.account, message.target, now)
                 text = words(
@@ -256,7 +252,7 @@ class Intake:
                 )
         post(
             session,
-            key=f"refused:{wordless}",
+            key=key,
             target=message.target,
             document=Document(markdown=text),
             now=now,
@@ -348,6 +344,18 @@ def _joined(session: Session, message: InboundMessage, learner_id: str) -> str |
         return None
     said = addressee_of(session, message.target, quote.message_id)
     return said.conversation_id if said else None
+
+
+def _free_answer(session: Session, account_id: str, now: datetime) -> str | None:
+    """The key of the next answer a stranger gets in this hour; None when all were given.
+
+    The outbox keeps its keys apart, so they are counted without looking at anything else in it: a
+    stranger who keeps writing costs the same however much was ever said to others.
+    """
+    hour = int(now.timestamp()) // 3600
+    keys = [f"refused:{account_id}:{hour}:{number}" for number in range(ANSWERS_AN_HOUR)]
+    taken = set(session.exec(select(Outgoing.key).where(col(Outgoing.key).in_(keys))))
+    return next((key for key in keys if key not in taken), None)
 
 
 def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:
