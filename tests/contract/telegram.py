@@ -14,9 +14,9 @@ from core.i18n import words_for
 from tests.contract.stage import Flood, RemoteStage, Seen
 from tests.servers.faults import RecordedRequest
 from tests.servers.telegram import Chat, Person, Shown, TelegramServer, Topic, media
+from tests.servers.telegram.entities import Entity, detected
 
 Place = Chat | Topic
-_RINGING = ("mention", "text_mention")
 
 
 class TelegramStage(RemoteStage[Person, Place, Shown]):
@@ -135,10 +135,7 @@ class TelegramStage(RemoteStage[Person, Place, Shown]):
                 bold=tuple(message.covered("bold")),
                 code=tuple(message.covered("pre")),
                 quotes=message.reply_to,
-                rings=any(
-                    entity["type"] in _RINGING or "tg://user" in entity.get("url", "")
-                    for entity in message.entities
-                ),
+                rings=any(map(_rings, _entities(message))),
             )
             for message in place.messages
             if message.from_bot
@@ -150,6 +147,15 @@ class TelegramStage(RemoteStage[Person, Place, Shown]):
             ("sendChatAction", "sendMessage"), lambda request: request.json["chat_id"] == number
         )
         return last == "sendChatAction"
+
+
+def _entities(message: Shown) -> list[Entity]:
+    """Return what the bot marked and what the platform finds by itself."""
+    return [*message.entities, *detected(message.text, message.entities)]
+
+
+def _rings(entity: Entity) -> bool:
+    return entity["type"] in ("mention", "text_mention") or "tg://user" in entity.get("url", "")
 
 
 def _chat(place: Place) -> Chat:

@@ -169,6 +169,7 @@ async def test_an_edit_counts_while_the_question_waits_and_later_as_context(
     await home.taken()
     gate.release()
     await home.quiet()
+    assert spoken(home.prompts[1])[-1] == ("user", "two?" if remote.hears_edits else "tow?")
     await remote.edit(private, first, "uno?")
     await home.quiet()
     assert [m.text for m in await home.ask(private, ada, "three?")] == ["Go on."]
