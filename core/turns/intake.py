@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from pydantic import ValidationError
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, insert, select, update
 
@@ -106,7 +107,8 @@ class Intake:
     async def unfinished(self, channel: str, account: str) -> list[Job]:
         """The jobs of a channel that an earlier process left unanswered, oldest first.
 
-        Those of people who may not learn here any more stay where they are.
+        Those of people who may not learn here any more stay where they are, and so does what a
+        later version stored and this one cannot read: it holds up nothing else.
         """
 
         def load(session: Session) -> list[Job]:
@@ -125,7 +127,7 @@ class Intake:
             return [
                 self._job(
                     row.id or 0,
-                    InboundMessage.model_validate_json(row.message or ""),
+                    message,
                     learner,
                     conversation.id,
                     conversation.shared,
@@ -133,6 +135,7 @@ class Intake:
                 )
                 for row, learner, conversation, account in rows
                 if self._policy.judge(account.id, account.access) in ADMITTED
+                and (message := _read(row)) is not None
             ]
 
         return await self._store.read(load)
@@ -308,6 +311,14 @@ def _insert(
 def _stored(message: InboundMessage) -> str:
     # Defaults are written out: the kind of a content is one, and it cannot be read back without.
     return message.model_dump_json(exclude_none=True)
+
+
+def _read(row: Inbound) -> InboundMessage | None:
+    try:
+        return InboundMessage.model_validate_json(row.message or "")
+    except ValidationError as error:  # its text would show what was written
+        log.error("stored event %s cannot be read: %s", row.id, error.title)
+        return None
 
 
 def _conversation(

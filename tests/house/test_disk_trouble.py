@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlmodel import select
+from sqlmodel import col, select, update
 
-from core.store.tables import Turn
+from core.store.tables import Inbound, Turn
 from tests.house.conftest import MakeHome
 from tests.house.home import Home, hanging
 from tests.servers.changes import PATIENCE
@@ -119,3 +119,20 @@ async def test_a_folder_that_is_a_link_to_elsewhere_keeps_nobody_from_being_answ
     await home.restart()
     rows = await home.read(lambda s: s.exec(select(Turn.events)).all())
     assert set(rows) == {None}
+
+
+async def test_a_stored_event_that_cannot_be_read_holds_up_nobody_else(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada, ben = telegram.user(7, "Ada"), telegram.user(8, "Ben")
+    for person, gate in ((ada, hanging()), (ben, hanging())):
+        openai.script(gate[0])
+        person.say("why?")
+        await gate[1].wait_reached()
+    learner = await home.learner(ada)
+    spoil = update(Inbound).where(col(Inbound.learner_id) == learner).values(message="{}")
+    await home.store.write(lambda s: s.exec(spoil))
+    await home.restart()
+    await home.quiet()
+    assert [message.text for message in ben.private.from_bot] == ["Go on."]
+    assert ada.private.from_bot == []
