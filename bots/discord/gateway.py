@@ -123,7 +123,7 @@ class _Client(Client):
         await self._gateway.events.acted(interaction)
 
     async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
-        # One event must never hold the others; its text would show what was written.
+        # One event must never hold the others.
         log.exception("%s failed in a way nobody foresaw", event_method)
 
 
@@ -282,9 +282,15 @@ class Gateway:
 
     async def _lost(self) -> None:
         """Return when the library has given up, or could not resume for too long."""
+        loop = asyncio.get_running_loop()
+        deadline: float | None = None
         while self._connecting is not None and not self._connecting.done():
+            if self._up:
+                deadline = None
+            elif deadline is None:
+                deadline = loop.time() + self._pace.patience
             try:
-                async with asyncio.timeout(None if self._up else self._pace.patience):
+                async with asyncio.timeout_at(deadline):
                     await self._told_something()
             except TimeoutError:
                 log.warning("the session could not be resumed; beginning anew")

@@ -10,6 +10,7 @@ end here because quotations and headings begin anew on each line. Where a style 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from urllib.parse import quote
@@ -31,13 +32,14 @@ _BLOCKS = (Kind.PRE, Kind.GRID)
 
 def muted(styled: Styled) -> Styled:
     """Put an invisible character into everything outside code that could ring at somebody's."""
-    solid = [(s.start, s.end) for s in styled.spans if s.kind in SOLID]
-    found = [
-        match.end()
-        for match in _MENTION.finditer(styled.text)
-        if not any(start <= match.start() < end for start, end in solid)
-    ]
-    return styled.insert(found, _JOINER)
+    solid = [s for s in styled.spans if s.kind in SOLID]
+
+    def in_code(at: int) -> bool:
+        before = bisect_right(solid, at, key=lambda span: span.start) - 1
+        return before >= 0 and at < solid[before].end
+
+    rings = [m.end() for m in _MENTION.finditer(styled.text) if not in_code(m.start())]
+    return styled.insert(rings, _JOINER)
 
 
 def write(styled: Styled) -> str:
