@@ -6,12 +6,12 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 from pydantic import SecretStr
 
-from bots.feishu.connection import ConnectError, Connection, Pace, wrong_secret
-from bots.feishu.failures import CALL_ERRORS, CallError, is_final, reason_of
+from bots.feishu.failures import CALL_ERRORS, CallError, is_final, reason_of, wrong_secret
 from bots.feishu.lookups import Lookups
 from bots.feishu.receive import CHANNEL, Me
 from bots.feishu.receiving import Receiving
@@ -37,6 +37,9 @@ from core.context import ReplyTarget
 from core.document import Document
 from core.events import TurnEvent
 from core.i18n import Words
+
+if TYPE_CHECKING:
+    from bots.feishu.connection import Connection, Pace
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +80,7 @@ class FeishuChannel:
         self._words = words
         self._domain = domain
         self._clock = clock or SystemClock()
-        self._pace = pace or Pace()
+        self._pace = pace
         self._limiter = Limiter(rates)
         self._rest: Rest | None = None
         self._transport: Transport | None = None
@@ -89,6 +92,10 @@ class FeishuChannel:
 
         The platform takes a bot's menu from its developer console alone, so ``menus`` stay unused.
         """
+        # The library takes seconds to load, in which the other doors need not stand still.
+        await asyncio.to_thread(import_module, "bots.feishu.connection")
+        from bots.feishu.connection import ConnectError, Connection, Pace
+
         rest = Rest(self.account, self._secret, self._domain)
         started = False
         try:
@@ -97,7 +104,7 @@ class FeishuChannel:
                 intake, Lookups(rest, me), me, clock=self._clock, words=self._words
             )
             connection = Connection(
-                rest, self.account, receiving.take, words=self._words, pace=self._pace
+                rest, self.account, receiving.take, words=self._words, pace=self._pace or Pace()
             )
             try:
                 await connection.start()

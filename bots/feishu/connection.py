@@ -28,7 +28,7 @@ from lark_oapi.ws.model import ClientConfig
 from lark_oapi.ws.pb.pbbp2_pb2 import Frame
 from websockets.exceptions import WebSocketException
 
-from bots.feishu.failures import is_final, reason_of
+from bots.feishu.failures import is_final, reason_of, wrong_secret
 from bots.feishu.rest import Refusal, Rest
 from core.i18n import Words
 
@@ -318,12 +318,3 @@ class Connection:
         level = logging.WARNING if sentence != self.trouble else logging.DEBUG
         log.log(level, "%s (%s)", sentence, reason)
         self.trouble = sentence
-
-
-def wrong_secret(words: Words) -> str:
-    """Return what to do when the platform does not accept the app's id and secret."""
-    return words(
-        "Feishu does not accept FEISHU_APP_ID with FEISHU_APP_SECRET. Copy both from “Credentials” "
-        "on your app's page in the developer console, and set FEISHU_DOMAIN=lark for an app of "
-        "Lark."
-    )

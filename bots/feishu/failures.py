@@ -8,6 +8,7 @@ import httpx
 
 from bots.feishu.rest import NO_CODE, STALE, NoTokenError, Refusal
 from core.channel import NotSent, OutcomeUnknown, Rejected, SendError, Throttled, Unreachable
+from core.i18n import Words
 
 CallError = Refusal | NoTokenError | httpx.HTTPError
 CALL_ERRORS: Final = (Refusal, NoTokenError, httpx.HTTPError)
@@ -82,4 +83,13 @@ def is_final(refusal: Refusal) -> bool:
         refusal.code not in _FREQUENCY | {NO_CODE}
         and refusal.status < 500
         and refusal.status != 429
+    )
+
+
+def wrong_secret(words: Words) -> str:
+    """Return what to do when the platform does not accept the app's id and secret."""
+    return words(
+        "Feishu does not accept FEISHU_APP_ID with FEISHU_APP_SECRET. Copy both from “Credentials” "
+        "on your app's page in the developer console, and set FEISHU_DOMAIN=lark for an app of "
+        "Lark."
     )
