@@ -5,15 +5,21 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
+from memory.characters import is_blank
+
 LONGEST_NAME: Final = 64
 
 _JOINERS: Final = "\u200c\u200d"  # part of the spelling of some scripts and of many emoji
 
 
 def shown_name(name: str) -> str:
-    """Return a name on one line, without control or direction marks, at most 64 characters."""
+    """Return a name on one line, without control or direction marks, at most 64 characters.
+
+    Empty when nothing of it could be seen.
+    """
     kept = (_visible(character) for character in name)
-    return " ".join("".join(kept).split())[:LONGEST_NAME].rstrip()
+    shown = " ".join("".join(kept).split())[:LONGEST_NAME].rstrip()
+    return "" if is_blank(shown) else shown
 
 
 def _visible(character: str) -> str:

@@ -168,6 +168,7 @@ def test_updates_of_other_kinds_are_nothing() -> None:
         ({"first_name": "Ada\u202e\n\tB\x07"}, "Ada B"),
         ({"first_name": "\u2066", "username": "ada"}, "ada"),
         ({"first_name": " "}, "7"),
+        ({"first_name": "\u200d\u3164", "last_name": "\u2800"}, "7"),
         ({"first_name": "x" * 300}, "x" * 64),
         ({"first_name": "👩\u200d🏫"}, "👩\u200d🏫"),
     ],
