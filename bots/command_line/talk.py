@@ -8,11 +8,14 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bots.command_line.start import fail, ground
 
 if TYPE_CHECKING:
+    from sqlmodel import Session
+
     from bots.app import Ground
     from bots.terminal.adapter import TerminalChannel
     from core.i18n import Words
@@ -118,12 +121,25 @@ async def _chat(base: Ground, piped: str | None) -> bool:
 
 
 async def _greet(base: Ground, channel: TerminalChannel, model: ChatModel) -> None:
+    from bots.app import user_name
+    from bots.terminal.receive import account_of
+    from core.i18n import words_for
     from core.llm.detect import detect_servers
 
-    words = base.settings.words
+    chosen = await base.store.read(partial(_chosen_language, account=account_of(user_name())))
+    words = words_for(chosen or base.settings.language)
     if model.small:
         channel.say(small_model(words, await detect_servers()))
     channel.say(words("Ask me anything. /help shows what I can do, Ctrl-D ends."))
+
+
+def _chosen_language(session: Session, account: str) -> str | None:
+    """The language this person chose in an earlier conversation."""
+    from core.store.tables import Account, Learner
+
+    known = session.get(Account, account)
+    learner = session.get(Learner, known.learner_id) if known and known.learner_id else None
+    return learner.language if learner else None
 
 
 def small_model(words: Words, servers: Iterable[LocalServer]) -> str:

@@ -20,6 +20,7 @@ from memory.journal import Event
 from memory.layers import LearnerFolder, MemoryBusy, Profile, Surface
 from memory.notes import NoteEmpty, NoteTooLong, Remembered, remember
 from memory.recall import Section, overview
+from memory.redact import redact
 
 TITLES = {
     Profile.PROFILE: N_("About you"),
@@ -98,6 +99,11 @@ def remember_(root: Path) -> Command:
             f"noted: {request.arguments.strip()}",
         )
         text = words("Noted. /memory shows everything I know about you.")
+        if redact(request.arguments) != request.arguments:
+            text = words(
+                "Noted, without what looked like a password, a key or a card number: such things "
+                "are not kept. /memory shows everything I know about you."
+            )
         return Reply(Document(markdown=text), events=(event,))
 
     return Command(

@@ -58,13 +58,18 @@ def small_model_notice(words: Words) -> str:
 
 
 def help_(commands: Callable[[], Iterable[Command]]) -> tuple[Command, Action]:
-    """``/help``: what can be done here, in the order of the menu."""
+    """``/help``: what can be done here, in the order of the menu.
+
+    A group is not shown what works in the private chat only.
+    """
 
     async def handle(request: Request) -> Answer:
         words = request.words
         lines = []
         for command in commands():
             spec = command.spec
+            if spec.private and not request.private:
+                continue
             usage = f" {words(spec.usage)}" if spec.usage else ""
             lines.append(f"- `/{spec.name}{usage}` {plain(words(spec.summary))}")
         text = words(
@@ -72,6 +77,9 @@ def help_(commands: Callable[[], Iterable[Command]]) -> tuple[Command, Action]:
             '"just tell me" when you want the answer. Save a question as a card and I\'ll bring '
             "it back before you forget it."
         )
+        if not request.private:
+            lines.append("")
+            lines.append(words("Write to me privately for your cards, reviews and notes."))
         return Reply(Document(markdown=f"{text}\n\n" + "\n".join(lines)))
 
     return Command(CommandSpec("help", N_("what I can do")), handle), Action("help", handle)

@@ -71,7 +71,8 @@ async def test_an_empty_or_endless_note_is_refused_with_a_way_out(
 async def test_a_secret_in_a_note_is_not_kept(home: Home, telegram: TelegramServer) -> None:
     ada = telegram.user(7, "Ada")
     secret = "sk-abcdefghijklmnopqrstuvwx123456"
-    await home.tell(ada, f"/remember my key is {secret}")
+    told = (await home.tell(ada, f"/remember my key is {secret}")).text
+    assert "without what looked like" in told
     assert secret not in (await home.tell(ada, "/memory")).text
     folder = await home.memory_of(ada)
     for path in folder.path.rglob("*.md"):

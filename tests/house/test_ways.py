@@ -105,7 +105,9 @@ async def test_a_command_of_another_bot_is_passed_over_in_a_group(
     [named] = await home.ask(group, ada, "/zzzzzz@tutor_bot")
     assert "I don't know /zzzzzz." in named.text
     [ours] = await home.ask(group, ada, "/help")
-    assert "/review" in ours.text
+    assert "/persona" in ours.text
+    assert "/review" not in ours.text, "a group is not shown what it would be refused"
+    assert "privately" in ours.text
 
 
 async def test_a_mention_without_words_is_asked_what_it_wants(
