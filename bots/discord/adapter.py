@@ -95,9 +95,9 @@ class DiscordChannel:
             user = client.user
             self.account = str(user.id if user else "")
             self._inbox = Inbox(intake, self._words)
+            await self._register(client, menus)
             await self._gateway.connect()
             log.info("connected as %s", user)
-            await self._register(client, menus)
             self._transport = Transport(self._gateway.http, self._interactions)
             self._inbox.start()
             self._gateway.keep()
