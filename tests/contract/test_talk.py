@@ -141,7 +141,7 @@ async def test_a_command_works_from_the_menu_and_written_out(
     await remote.command(group, ada, "help")
     await home.quiet()
     [by_menu] = remote.shown(group)
-    assert "/review" in by_menu.text
+    assert "/status" in by_menu.text
     [by_text] = await home.ask(group, ada, "/help", mention=True)
     assert by_text.text == by_menu.text
     assert home.prompts == []
