@@ -208,7 +208,7 @@ class Walk:
 
     async def memory(self, ada: Person) -> None:
         await self.tell(ada, "/memory", "/remember", f"/remember {'7' * 1001}")
-        await self.tell(ada, "/remember 7", "/remember 7")
+        await self.tell(ada, "/remember 7", "/remember 7", f"/remember sk-{'7' * 40}")
         folder = await self.home.memory_of(ada)
         for name in ("preferences", "knowledge", "recent"):
             (folder.path / "profile" / f"{name}.md").write_text("- 7\n", encoding="utf-8")
@@ -227,6 +227,7 @@ class Walk:
         group = self.home.telegram.supergroup("…")
         for command in ("/memory", "/review", "/status", "/start", "/persona", "/help", "/zzz"):
             await self.home.ask(group, ada, f"{command}@tutor_bot")
+        await self.home.ask(group, ada, "/help@tutor_bot")
         await self.home.ask(group, ada, "@tutor_bot")
         await self.home.press_forged(ada, group.from_bot[-1], "review:")
 
