@@ -12,10 +12,12 @@ Only transactions live here; ``delivery`` talks to the channels.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from pydantic import ValidationError
 from sqlmodel import Session, col, select
 
 from core.context import ReplyTarget
@@ -24,6 +26,8 @@ from core.i18n import words_for
 from core.ids import new_id
 from core.store.session import insert_new, insert_rows, update_where
 from core.store.tables import Delivered, Outgoing, OutgoingState
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
@@ -90,13 +94,19 @@ def post(
     return parcel if insert_new(session, Outgoing, row, "key") else None
 
 
-def open_parcel(row: Outgoing) -> Parcel:
-    """Read a row back."""
+def _open(row: Outgoing) -> Parcel | None:
+    """Read a row back; None for one that cannot be read (another version wrote it)."""
+    try:
+        target = ReplyTarget.model_validate_json(row.target)
+        document = Document.model_validate_json(row.document)
+    except ValidationError:
+        log.exception("the outbox row %s cannot be read", row.key)
+        return None
     return Parcel(
         id=row.id,
         key=row.key,
-        target=ReplyTarget.model_validate_json(row.target),
-        document=Document.model_validate_json(row.document),
+        target=target,
+        document=document,
         edits=row.edits,
         part=row.part,
         attempts=row.attempts,
@@ -129,8 +139,17 @@ def addressee_of(session: Session, target: ReplyTarget, message_id: str) -> Addr
     return Addressee(*found) if found else None
 
 
-def waiting(session: Session, channel: str, account: str, now: datetime) -> list[Parcel]:
-    """What a channel may send now, oldest first."""
+class Waiting(NamedTuple):
+    """What a channel may send now."""
+
+    parcels: list[Parcel]
+    """Oldest first."""
+    unreadable: list[str]
+    """Ids of rows that cannot be read, to be given up."""
+
+
+def waiting(session: Session, channel: str, account: str, now: datetime) -> Waiting:
+    """Look for what a channel may send now."""
     rows = session.exec(
         select(Outgoing)
         .where(
@@ -142,7 +161,16 @@ def waiting(session: Session, channel: str, account: str, now: datetime) -> list
         .order_by(col(Outgoing.id))
         .limit(500)
     ).all()
-    return [open_parcel(row) for row in rows]
+    opened = [(row.id, _open(row)) for row in rows]
+    return Waiting(
+        [parcel for _, parcel in opened if parcel], [row_id for row_id, p in opened if p is None]
+    )
+
+
+def give_up(session: Session, ids: list[str]) -> None:
+    """Put aside rows that cannot be read, so that they hold no other."""
+    for row_id in ids:
+        update_where(session, Outgoing, {"id": row_id}, {"state": OutgoingState.FAILED})
 
 
 def claim(session: Session, parcel: Parcel, now: datetime) -> bool:
@@ -243,7 +271,10 @@ def recover(
     ).all()
     lost = 0
     for row in rows:
-        parcel = open_parcel(row)
+        parcel = _open(row)
+        if parcel is None:
+            give_up(session, [row.id])
+            continue
         if parcel.repeatable(now, repeatable_for):
             put_back(session, parcel, now)
         else:

@@ -114,7 +114,10 @@ class Delivery:
         for channel, account in list(self._channels):
             now = self._clock.now()
             look = partial(outbox.waiting, channel=channel, account=account, now=now)
-            for parcel in await self._store.read(look):
+            found = await self._store.read(look)
+            if found.unreadable:
+                await self._store.write(partial(outbox.give_up, ids=found.unreadable))
+            for parcel in found.parcels:
                 self.hand(parcel)
 
     async def drain(self, seconds: float) -> None:

@@ -9,20 +9,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from pydantic import ValidationError
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, insert, select, update
 
-from core.access import AccessMode, AccessPolicy, Verdict, pairing_code
+from core.access import AccessPolicy, Verdict
 from core.clock import Clock, standing
 from core.context import ChatKind, Command, InboundMessage, LearnerId, Press, Role, Text
-from core.document import Document
 from core.i18n import Language, language_from, words_for
 from core.ids import new_id
-from core.outbox import addressee_of, post
+from core.outbox import addressee_of
 from core.store.session import Store, insert_new
 from core.store.tables import (
     Account,
@@ -31,18 +30,15 @@ from core.store.tables import (
     InboundState,
     Learner,
     Line,
-    Outgoing,
 )
 from core.turns.conversation import Whose, conversation_key, whose
 from core.turns.finish import as_said
 from core.turns.lanes import Job
+from core.turns.strangers import turn_away
 
 log = logging.getLogger(__name__)
 
-ANSWERS_AN_HOUR = 5
-"""A stranger who keeps writing gets this many answers in an hour of the clock, then silence."""
 ADMITTED = frozenset({Verdict.OWNER, Verdict.ADMITTED})
-GROUP_ANSWER_EVERY = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +160,7 @@ class Intake:
                     account.name, account.language = told
             if verdict not in ADMITTED:
                 people[account.id] = (account, None)
-                taken.answered |= self._turn_away(session, message, account, verdict, now)
+                taken.answered |= self._refuse(session, message, account, verdict, now)
                 continue
             if learner is None:
                 learner = self._welcome(session, account, now)
@@ -215,7 +211,7 @@ class Intake:
         account.learner_id = learner.id
         return learner
 
-    def _turn_away(
+    def _refuse(
         self,
         session: Session,
         message: InboundMessage,
@@ -223,45 +219,12 @@ class Intake:
         verdict: Verdict,
         now: datetime,
     ) -> bool:
-        """Record a refusal and say, within measure, how to get in. True when it was said."""
-        wordless = _insert(session, message, None, None, now)
-        if wordless is None or verdict is Verdict.DENIED or message.edited:
+        """Record that somebody came who may not learn here; True when they were answered."""
+        row_id = _insert(session, message, None, None, now)
+        if row_id is None or verdict is Verdict.DENIED or message.edited:
             return False
         words = words_for(language_from(message.sender.language, self._defaults.language))
-        if message.chat_kind is not ChatKind.PRIVATE:
-            last = account.turned_away_at
-            if last and now - last < GROUP_ANSWER_EVERY:
-                return False
-            account.turned_away_at = now
-            key = f"refused:{wordless}"
-            text = words("I teach here by invitation. Write to me privately, please.")
-        else:
-            free = _free_answer(session, account.id, now)
-            if free is None:
-                return False
-            key = free
-            if self._policy.mode is AccessMode.PAIRING:
-                request = pairing_code(session, message.sender.account, message.target, now)
-                text = words(
-                    "Hello! I'm a tutor in this chat. The person who runs me has to let you in "
-                    "first. Give them this code: {code} (valid for 24 hours). I'll write as soon "
-                    "as it's done.",
-                    code=f"**{request.code}**",
-                )
-            else:
-                text = words(
-                    "Hello! I'm a tutor, but this one is private. Ask the person who runs it to "
-                    "add you."
-                )
-        post(
-            session,
-            key=key,
-            target=message.target,
-            document=Document(markdown=text),
-            now=now,
-            language=words.language,
-        )
-        return True
+        return turn_away(session, message, account, self._policy.mode, words, row_id, now)
 
 
 _KNOWN = (
@@ -355,18 +318,6 @@ def _joined(session: Session, message: InboundMessage, learner_id: str) -> str |
         return None
     said = addressee_of(session, message.target, quote.message_id)
     return said.conversation_id if said else None
-
-
-def _free_answer(session: Session, account_id: str, now: datetime) -> str | None:
-    """The key of the next answer a stranger gets in this hour; None when all were given.
-
-    The outbox keeps its keys apart, so they are counted without looking at anything else in it: a
-    stranger who keeps writing costs the same however much was ever said to others.
-    """
-    hour = int(now.timestamp()) // 3600
-    keys = [f"refused:{account_id}:{hour}:{number}" for number in range(ANSWERS_AN_HOUR)]
-    taken = set(session.exec(select(Outgoing.key).where(col(Outgoing.key).in_(keys))))
-    return next((key for key in keys if key not in taken), None)
 
 
 def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:

@@ -1,0 +1,80 @@
+"""How a stranger is turned away: politely, within measure, with the way in where there is one."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from sqlmodel import Session, col, select
+
+from core.access import AccessMode, pairing_code
+from core.context import ChatKind, InboundMessage
+from core.document import Document
+from core.i18n import Words
+from core.outbox import post
+from core.store.tables import Account, Outgoing
+
+ANSWERS_AN_HOUR = 5
+"""A stranger who keeps writing gets this many answers in an hour of the clock, then silence."""
+GROUP_ANSWER_EVERY = timedelta(hours=24)
+
+
+def turn_away(
+    session: Session,
+    message: InboundMessage,
+    account: Account,
+    mode: AccessMode,
+    words: Words,
+    row_id: int,
+    now: datetime,
+) -> bool:
+    """Say how to get in, unless it was said often enough; True when it was said.
+
+    A code is told in private only; a group hears once a day where to write. ``row_id`` is the
+    message's row in the inbox.
+    """
+    if message.chat_kind is not ChatKind.PRIVATE:
+        last = account.turned_away_at
+        if last and now - last < GROUP_ANSWER_EVERY:
+            return False
+        account.turned_away_at = now
+        key = f"refused:{row_id}"
+        text = words("I teach here by invitation. Write to me privately, please.")
+    else:
+        free = _free_answer(session, account.id, now)
+        if free is None:
+            return False
+        key = free
+        if mode is AccessMode.PAIRING:
+            request = pairing_code(session, message.sender.account, message.target, now)
+            text = words(
+                "Hello! I'm a tutor in this chat. The person who runs me has to let you in "
+                "first. Give them this code: {code} (valid for 24 hours). I'll write as soon "
+                "as it's done.",
+                code=f"**{request.code}**",
+            )
+        else:
+            text = words(
+                "Hello! I'm a tutor, but this one is private. Ask the person who runs it to "
+                "add you."
+            )
+    post(
+        session,
+        key=key,
+        target=message.target,
+        document=Document(markdown=text),
+        now=now,
+        language=words.language,
+    )
+    return True
+
+
+def _free_answer(session: Session, account_id: str, now: datetime) -> str | None:
+    """The key of the next answer a stranger gets in this hour; None when all were given.
+
+    The outbox keeps its keys apart, so they are counted without looking at anything else in it: a
+    stranger who keeps writing costs the same however much was ever said to others.
+    """
+    hour = int(now.timestamp()) // 3600
+    keys = [f"refused:{account_id}:{hour}:{number}" for number in range(ANSWERS_AN_HOUR)]
+    taken = set(session.exec(select(Outgoing.key).where(col(Outgoing.key).in_(keys))))
+    return next((key for key in keys if key not in taken), None)
