@@ -10,46 +10,19 @@ import asyncio
 import logging
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from aiohttp import ClientError
-from discord import (
-    AllowedMentions,
-    Client,
-    DiscordException,
-    Intents,
-    Interaction,
-    LoginFailure,
-    MemberCacheFlags,
-    Message,
-    PrivilegedIntentsRequired,
-    RawMessageUpdateEvent,
-    VoiceClient,
-)
+from discord import Client, DiscordException, LoginFailure, PrivilegedIntentsRequired
 from discord.errors import ConnectionClosed
 from discord.http import HTTPClient
 
+from bots.discord.client import Events, TutorClient, reads_content
 from bots.discord.failures import reason_of
 from core.channel import ChannelStartError, ChannelUnreachable, NotSent
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
-
-VoiceClient.warn_nacl = VoiceClient.warn_dave = False  # this bot never speaks
-
-
-class _Brief(logging.Filter):
-    """Makes a lost connection, which is no fault of the program, a warning of one line."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.exc_info = record.exc_text = None
-        record.levelno = min(record.levelno, logging.WARNING)
-        record.levelname = logging.getLevelName(record.levelno)
-        return True
-
-
-logging.getLogger("discord").setLevel(logging.WARNING)
-logging.getLogger("discord.client").addFilter(_Brief())
 
 GOODBYE_SECONDS: Final = 0.4
 """How long the platform may take to answer to a close."""
@@ -73,66 +46,6 @@ class Pace:
     longest_retry: float = 30.0
 
 
-class Events(Protocol):
-    """Who hears of what people do."""
-
-    def said(self, message: Message) -> None:
-        """A message was written."""
-
-    def edited(self, message: Message) -> None:
-        """A message was changed."""
-
-    async def acted(self, interaction: Interaction[Any]) -> None:
-        """A command was used or a button pressed."""
-
-
-class _Client(Client):
-    """The library's client, which only passes on what it hears."""
-
-    def __init__(self, gateway: Gateway, pace: Pace) -> None:
-        super().__init__(
-            intents=Intents(
-                guilds=True, guild_messages=True, dm_messages=True, message_content=True
-            ),
-            allowed_mentions=AllowedMentions.none(),
-            max_messages=None,
-            member_cache_flags=MemberCacheFlags.none(),
-            chunk_guilds_at_startup=False,
-            guild_ready_timeout=0.1,  # nobody waits for the library's own "ready"
-            heartbeat_timeout=pace.silence,
-            max_ratelimit_timeout=30.0,
-        )
-        self._gateway = gateway
-
-    async def on_connect(self) -> None:
-        self._gateway.came_up(self)
-
-    async def on_resumed(self) -> None:
-        self._gateway.came_up(self)
-
-    async def on_disconnect(self) -> None:
-        self._gateway.went_down(self)
-
-    async def on_message(self, message: Message) -> None:
-        self._gateway.events.said(message)
-
-    async def on_raw_message_edit(self, payload: RawMessageUpdateEvent) -> None:
-        self._gateway.events.edited(payload.message)
-
-    async def on_interaction(self, interaction: Interaction[Any]) -> None:
-        await self._gateway.events.acted(interaction)
-
-    async def on_error(self, event_method: str, /, *args: Any, **kwargs: Any) -> None:
-        # One event must never hold the others.
-        log.exception("%s failed in a way nobody foresaw", event_method)
-
-
-def _reads_content(client: Client) -> bool:
-    """Tell whether the portal lets the bot read what people write (F042)."""
-    flags = client.application.flags if client.application is not None else None
-    return flags is None or flags.gateway_message_content or flags.gateway_message_content_limited
-
-
 async def _cancelled(task: asyncio.Task[None]) -> None:
     """End a task. A cancellation can get lost in ``wait_for``, which the library waits with."""
     while not task.done():
@@ -154,7 +67,7 @@ class Gateway:
         self._address = address
         self._words = words
         self._pace = pace
-        self._client: _Client | None = None
+        self._client: TutorClient | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._keeper: asyncio.Task[None] | None = None
         self._up = False
@@ -174,12 +87,12 @@ class Gateway:
 
     async def login(self) -> Client:
         """Introduce the bot to the API. Raises ChannelStartError."""
-        client = _Client(self, self._pace)
+        client = TutorClient(self, silence=self._pace.silence)
         welcome = False
         try:
             async with asyncio.timeout(self._pace.start):
                 await client.login(self._token)
-            if not _reads_content(client):
+            if not reads_content(client):
                 raise self._no_content()
             welcome = True
         except Exception as error:
