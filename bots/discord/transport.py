@@ -11,12 +11,13 @@ import asyncio
 import hashlib
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
 from discord.http import HTTPClient, Route
 
+from bots.calls import Calls
 from bots.discord.failures import (
     FAILURES,
     edit_error,
@@ -51,24 +52,11 @@ class Transport:
         """``http`` is the library's present connection."""
         self._http = http
         self._interactions = interactions
-        self._closing = False
-        self._under_way = 0
-        self._quiet = asyncio.Event()
-        self._quiet.set()
-        self._signs: set[asyncio.Task[None]] = set()
+        self._calls = Calls()
 
     async def close(self, seconds: float) -> None:
         """Let calls under way finish, for ``seconds`` at most; refuse all others from now on."""
-        self._closing = True
-        for sign in self._signs:
-            sign.cancel()
-        if self._signs:
-            await asyncio.wait(self._signs)
-        try:
-            async with asyncio.timeout(seconds):
-                await self._quiet.wait()
-        except TimeoutError:
-            log.warning("calls under way did not end in time; their outcome is unknown")
+        await self._calls.close(seconds)
 
     async def send(
         self,
@@ -83,7 +71,7 @@ class Transport:
 
         The first part of an answer to a command takes the place of its "thinking".
         """
-        async with self._call():
+        async with self._calls.call():
             await leaving()
             try:
                 async with asyncio.timeout(REQUEST_SECONDS):
@@ -99,7 +87,7 @@ class Transport:
             channel_id=int(target.chat),
             message_id=int(message_id),
         )
-        async with self._call():
+        async with self._calls.call():
             try:
                 async with asyncio.timeout(REQUEST_SECONDS):
                     await self._http().request(route, json=body(part))
@@ -160,33 +148,9 @@ class Transport:
                 return str(message["id"])
         return None
 
-    @asynccontextmanager
-    async def _call(self) -> AsyncIterator[None]:
-        if self._closing:
-            raise NotSent("the channel is closing")
-        self._under_way += 1
-        self._quiet.clear()
-        try:
-            yield
-        finally:
-            self._under_way -= 1
-            if not self._under_way:
-                self._quiet.set()
-
-    @asynccontextmanager
-    async def typing(self, target: ReplyTarget) -> AsyncIterator[None]:
+    def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show "typing" until the context is left. Never raises, never delays."""
-        if self._closing:
-            yield
-            return
-        sign = asyncio.create_task(self._keep_typing(target), name="discord-typing")
-        self._signs.add(sign)
-        sign.add_done_callback(self._signs.discard)
-        try:
-            yield
-        finally:
-            sign.cancel()
-            await asyncio.wait([sign])
+        return self._calls.sign(lambda: self._keep_typing(target))
 
     async def _keep_typing(self, target: ReplyTarget) -> None:
         route = Route("POST", "/channels/{channel_id}/typing", channel_id=int(target.chat))

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bots.calls import Calls
 from bots.feishu.failures import (
     CALL_ERRORS,
     RECALLED,
@@ -49,30 +50,26 @@ class _Place:
     in_thread: bool
 
 
+SIGN_SECONDS: Final = 1.0
+"""How long a close waits for signs to be taken away."""
+
+
 class Transport:
     """Sends, edits and typing signs of one app."""
 
     def __init__(self, rest: Rest, limiter: Limiter) -> None:
         self._rest = rest
         self._limiter = limiter
-        self._closing = False
-        self._under_way = 0
-        self._quiet = asyncio.Event()
-        self._quiet.set()
+        self._calls = Calls()
         self._signs: dict[asyncio.Task[None], asyncio.Event] = {}
 
     async def close(self, seconds: float) -> None:
         """Let calls under way finish and signs fade, for ``seconds`` at most; refuse all others."""
-        self._closing = True
         for done in self._signs.values():
             done.set()
-        try:
-            async with asyncio.timeout(seconds):
-                await self._quiet.wait()
-                if self._signs:
-                    await asyncio.wait(list(self._signs))
-        except TimeoutError:
-            log.warning("calls under way did not end in time; their outcome is unknown")
+        await self._calls.close(seconds)
+        if self._signs:
+            await asyncio.wait(list(self._signs), timeout=SIGN_SECONDS)
         for sign in list(self._signs):
             sign.cancel()
         if self._signs:
@@ -135,7 +132,7 @@ class Transport:
 
         Never raises, never delays.
         """
-        if self._closing or target.reply_to is None:
+        if self._calls.closing or target.reply_to is None:
             yield
             return
         done = asyncio.Event()
@@ -207,16 +204,8 @@ class Transport:
     async def _turn(self, target: ReplyTarget) -> AsyncIterator[None]:
         """Wait for the limiter; what happens inside is under way."""
         await self._limiter.wait(target.chat, group=False)
-        if self._closing:
-            raise NotSent("the channel is closing")
-        self._under_way += 1
-        self._quiet.clear()
-        try:
+        async with self._calls.call():
             yield
-        finally:
-            self._under_way -= 1
-            if not self._under_way:
-                self._quiet.set()
 
     def _heeded(self, target: ReplyTarget, error: CallError) -> SendError:
         """Translate an error; flood control also holds back what else goes to this chat."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Final, TypeVar
 
 from aiogram import Bot
@@ -29,11 +29,12 @@ from aiogram.types import (
     ReplyParameters,
 )
 
+from bots.calls import Calls
 from bots.limiter import Limiter
 from bots.telegram.failures import is_entity_trouble, is_unchanged, reason_of, send_error
 from bots.telegram.receive import GENERAL
 from bots.telegram.render import TelegramPart, plain_part
-from core.channel import Leaving, NotSent, Rejected, Sent, at_once
+from core.channel import Leaving, Rejected, Sent, at_once
 from core.context import ReplyTarget
 
 log = logging.getLogger(__name__)
@@ -62,24 +63,11 @@ class Transport:
     def __init__(self, bot: Bot, limiter: Limiter) -> None:
         self._bot = bot
         self._limiter = limiter
-        self._closing = False
-        self._under_way = 0
-        self._quiet = asyncio.Event()
-        self._quiet.set()
-        self._signs: set[asyncio.Task[None]] = set()
+        self._calls = Calls()
 
     async def close(self, seconds: float) -> None:
         """Let calls under way finish, for ``seconds`` at most; refuse all others from now on."""
-        self._closing = True
-        for sign in self._signs:
-            sign.cancel()
-        if self._signs:
-            await asyncio.wait(self._signs)
-        try:
-            async with asyncio.timeout(seconds):
-                await self._quiet.wait()
-        except TimeoutError:
-            log.warning("calls under way did not end in time; their outcome is unknown")
+        await self._calls.close(seconds)
 
     async def send(
         self, target: ReplyTarget, part: TelegramPart, *, reply: bool, leaving: Leaving = at_once
@@ -164,38 +152,20 @@ class Transport:
     ) -> T:
         group = target.chat.startswith("-")  # chat ids of groups are negative, of people positive
         await self._limiter.wait(target.chat, group=group)
-        if self._closing:
-            raise NotSent("the channel is closing")
-        self._under_way += 1
-        self._quiet.clear()
-        try:
+        async with self._calls.call():
             await leaving()
-            return await self._bot(method, request_timeout=REQUEST_SECONDS)
-        except TelegramRetryAfter as error:
-            self._limiter.pause(target.chat, float(error.retry_after), group=group)
-            raise
-        finally:
-            self._under_way -= 1
-            if not self._under_way:
-                self._quiet.set()
+            try:
+                return await self._bot(method, request_timeout=REQUEST_SECONDS)
+            except TelegramRetryAfter as error:
+                self._limiter.pause(target.chat, float(error.retry_after), group=group)
+                raise
 
-    @asynccontextmanager
-    async def typing(self, target: ReplyTarget) -> AsyncIterator[None]:
+    def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show "typing" until the context is left. Never raises, never delays.
 
         The library's ``ChatActionSender`` waits at its end for a call under way.
         """
-        if self._closing:
-            yield
-            return
-        sign = asyncio.create_task(self._keep_typing(target), name="telegram-typing")
-        self._signs.add(sign)
-        sign.add_done_callback(self._signs.discard)
-        try:
-            yield
-        finally:
-            sign.cancel()
-            await asyncio.wait([sign])
+        return self._calls.sign(lambda: self._keep_typing(target))
 
     async def _keep_typing(self, target: ReplyTarget) -> None:
         action = SendChatAction(
