@@ -20,7 +20,7 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).resolve().parent.parent
 LOCALES = ROOT / "core" / "i18n" / "locales"
 PACKAGES = ("bots", "core")
-KEYWORDS = {"words": None, "plural": (1, 2), "N_": None}
+KEYWORDS = {"words": None, "_words": None, "plural": (1, 2), "N_": None}
 TRANSLATED = ("zh",)
 
 MessageId = str | tuple[str, ...]
