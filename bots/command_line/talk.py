@@ -74,13 +74,17 @@ async def _chat(base: Ground, piped: str | None) -> bool:
     """Hold the conversation; True when the answer to a pipe could not be given."""
     from bots.app import build_house, choose_model, only_one, user_name
     from bots.terminal.adapter import TerminalChannel
+    from bots.terminal.receive import account_of
     from core.clock import SystemClock
     from core.commands.parse import split_command
+    from core.i18n import words_for
     from core.ids import new_id
     from core.llm.detect import detect_servers
     from core.settings import SettingsError
 
-    words = base.settings.words
+    account = account_of(user_name())
+    chosen = await base.store.read(partial(_chosen_language, account=account))
+    words = words_for(chosen or base.settings.language)
     with ExitStack() as held:
         window = new_id()
         if piped is None:
@@ -112,7 +116,7 @@ async def _chat(base: Ground, piped: str | None) -> bool:
                 await channel.enter(piped)
                 await house.idle()
                 return channel.failed
-            await _greet(base, channel, model)
+            await _greet(words, channel, model)
             await channel.converse(_line_reader(), house.idle, _interrupts())
             return False
         finally:
@@ -120,14 +124,9 @@ async def _chat(base: Ground, piped: str | None) -> bool:
             await house.close(0.0)
 
 
-async def _greet(base: Ground, channel: TerminalChannel, model: ChatModel) -> None:
-    from bots.app import user_name
-    from bots.terminal.receive import account_of
-    from core.i18n import words_for
+async def _greet(words: Words, channel: TerminalChannel, model: ChatModel) -> None:
     from core.llm.detect import detect_servers
 
-    chosen = await base.store.read(partial(_chosen_language, account=account_of(user_name())))
-    words = words_for(chosen or base.settings.language)
     if model.small:
         channel.say(small_model(words, await detect_servers()))
     channel.say(words("Ask me anything. /help shows what I can do, Ctrl-D ends."))
