@@ -71,7 +71,13 @@ class Screen:
             from rich.spinner import Spinner
 
             self._live = Live(
-                Spinner("dots"), console=self.console, transient=True, refresh_per_second=10
+                Spinner("dots"),
+                console=self.console,
+                transient=True,
+                refresh_per_second=10,
+                # Else the prompt, made meanwhile, would hold a stand-in that keeps its last line.
+                redirect_stdout=False,
+                redirect_stderr=False,
             )
             self._live.start()
         try:
