@@ -34,7 +34,7 @@ DEFAULT = "socrates"
 """Id of the persona of a learner who has chosen none."""
 
 
-class PersonaUnknown(KeyError):  # noqa: N818 - a lookup's outcome, worded like one
+class PersonaUnknown(KeyError):
     """No persona has this id; the text of the error says which there are."""
 
     def __init__(self, persona_id: str, known: Iterable[str]) -> None:
