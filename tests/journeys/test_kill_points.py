@@ -18,6 +18,7 @@ import pytest
 
 from tests.journeys.scene import (
     CHAT,
+    NOTICE,
     SHOW_AGAIN,
     Scene,
     all_notices,
@@ -171,6 +172,8 @@ def test_killed_in_the_middle_of_sends(house: Scene) -> None:
     notice = house.hold_send(shown.private)  # the notice is killed in its turn, and not repeated
     house.start()
     notice.wait_reached_blocking()
+    for person in (lost, longer):  # theirs are told before the next kill
+        person.private.wait_message_blocking(lambda m: m.text == NOTICE)
     house.restart()
     for person in (lost, shown, longer):
         house.settled(person)
