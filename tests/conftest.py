@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from core.i18n import words_for
+from core.store.session import Store
 from tests.process import Installation
 from tests.servers.openai import OpenAIServer
 from tests.servers.telegram import TelegramServer
@@ -44,3 +46,11 @@ def openai() -> Iterator[OpenAIServer]:
 def installation(tmp_path: Path, telegram: TelegramServer, openai: OpenAIServer) -> Installation:
     """An installation wired to both servers, with pairing on."""
     return Installation(tmp_path, telegram, openai)
+
+
+@pytest.fixture(scope="session")
+def fresh_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty database of the present revision: bringing one there takes longer than a test."""
+    path = tmp_path_factory.mktemp("fresh") / "partners.db"
+    Store.open(f"sqlite:///{path}", words_for("en")).close()
+    return path

@@ -11,8 +11,6 @@ from shutil import copyfile
 
 import pytest
 
-from core.i18n import words_for
-from core.store.session import Store
 from tests.contract.discord import DiscordStage
 from tests.contract.feishu import FeishuStage
 from tests.contract.home import StageHome
@@ -57,14 +55,6 @@ def stage(kind: type[AnyStage]) -> Iterator[AnyStage]:
 def remote(stage: AnyStage) -> AnyStage:
     """The same, where there is a platform behind the channel."""
     return stage
-
-
-@pytest.fixture(scope="session")
-def fresh_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty database of the present revision: bringing one there takes longer than a case."""
-    path = tmp_path_factory.mktemp("contract") / "partners.db"
-    Store.open(f"sqlite:///{path}", words_for("en")).close()
-    return path
 
 
 @pytest.fixture

@@ -8,21 +8,11 @@ from shutil import copyfile
 
 import pytest
 
-from core.i18n import words_for
-from core.store.session import Store
 from tests.house.home import Home
 from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.telegram import TelegramServer
 
 MakeHome = Callable[..., Awaitable[Home]]
-
-
-@pytest.fixture(scope="session")
-def fresh_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty database of the present revision: bringing one there takes longer than a test."""
-    path = tmp_path_factory.mktemp("house") / "partners.db"
-    Store.open(f"sqlite:///{path}", words_for("en")).close()
-    return path
 
 
 @pytest.fixture
