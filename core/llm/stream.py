@@ -5,6 +5,7 @@ Reads the wire's chunks and knows their many dialects; decides nothing about try
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -43,7 +44,6 @@ class Answer:
     """An answer under way: the open stream and what was read of it."""
 
     stream: AsyncStream[object]
-    chunks: AsyncIterator[object]
     parts: Parts
     early: list[ModelEvent]
     """Events of the chunks that were read before the answer was handed on."""
@@ -76,7 +76,7 @@ class Answer:
             raise translated(error, began=False) from error
         except ValueError as error:
             raise PassingError(ModelErrorKind.UNAVAILABLE, f"unreadable: {error}") from error
-        answer = cls(stream, aiter(stream), Parts(most), [])
+        answer = cls(stream, Parts(most), [])
         try:
             while not answer.parts.began and not answer.ended:
                 chunk = await answer._next()
@@ -102,13 +102,19 @@ class Answer:
     async def close(self) -> None:
         """Close the connection, or give it back if the answer was read to its end."""
         await self.stream.close()
+        # The library's stream and its readers hold one another. Read on, over what had come already
+        # and into the closed connection, or the readers stay half-way until a collection of garbage
+        # ends them, in whatever thread it runs.
+        with contextlib.suppress(Exception):
+            while await anext(self.stream, None) is not None:
+                pass
 
     async def _next(self) -> object:
         """Return the next chunk, None at the end."""
         import openai
 
         try:
-            return await anext(self.chunks, None)
+            return await anext(self.stream, None)
         except openai.APIError as error:
             raise translated(error, began=self.parts.began) from error
         except ValueError as error:  # a line that is no JSON, or no UTF-8

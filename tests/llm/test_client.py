@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import sys
 from contextlib import aclosing
+from types import AsyncGeneratorType
 
 import pytest
 
@@ -297,3 +299,29 @@ def test_the_client_library_is_not_loaded_before_it_is_needed() -> None:
         "sys.exit('openai' in sys.modules or 'xllamacpp' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_an_answer_that_is_left_in_its_middle_leaves_no_reader_half_way(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    # What is half-way is ended by a collection of garbage, in whatever thread that runs.
+    server.script(Reply("word " * 4_000, chunks=400))
+    deadline = asyncio.get_running_loop().time() + 30
+    gc.collect()
+    gc.disable()
+    try:
+        async with aclosing(model.stream(request(), deadline=deadline)) as events:
+            await anext(events)
+        await asyncio.sleep(0)
+        left = [each.__qualname__ for each in gc.get_objects() if _half_way(each)]
+    finally:
+        gc.enable()
+    assert left == []
+
+
+def _half_way(thing: object) -> bool:
+    return (
+        isinstance(thing, AsyncGeneratorType)
+        and "Stream" in thing.__qualname__
+        and thing.ag_frame is not None
+    )
