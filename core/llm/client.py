@@ -147,6 +147,9 @@ class OpenAIModel:
                     raise
                 log.info("%s refused a parameter, calling it differently from now on", self.name)
                 lessons.learn(self.name, learned)
+                if request.tools and quirks.tools and not learned.tools:
+                    # Without its tools it would be another request: the caller decides.
+                    raise ModelError(ModelErrorKind.TOOLS_REFUSED, refused.detail) from refused
 
 
 class _Provider:

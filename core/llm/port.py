@@ -56,6 +56,9 @@ class ChatRequest:
     """Upper limit of the answer."""
     temperature: float | None
     """None leaves it to the model."""
+    stop: tuple[str, ...] = ()
+    """Texts at which the answer ends, themselves left out; at most four. A model that cannot do
+    that goes on writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,8 @@ class ModelErrorKind(StrEnum):
     """The provider will not take this very request (content filter, invalid request)."""
     CONTEXT_EXCEEDED = "context_exceeded"
     """The request is larger than the model's window."""
+    TOOLS_REFUSED = "tools_refused"
+    """The model turned out to take no tools; ``ChatModel.supports_tools`` is False from now on."""
     NOT_LOADED = "not_loaded"
     """The local model cannot be loaded here."""
 

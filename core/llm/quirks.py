@@ -23,6 +23,8 @@ class Quirks:
     """Takes ``stream_options.include_usage``."""
     tools: bool = True
     """Takes tools."""
+    stop: bool = True
+    """Takes stop sequences."""
     replay_reasoning: bool = False
     """Wants its reasoning back beside its tool calls, as ``reasoning_content``."""
     window: int | None = None
@@ -30,10 +32,11 @@ class Quirks:
 
 
 DEFAULT: Final = Quirks()
-_REASONING: Final = Quirks(max_tokens="max_completion_tokens", temperature=False)
+_REASONING: Final = Quirks(max_tokens="max_completion_tokens", temperature=False, stop=False)
 
 FAMILIES: Final[tuple[tuple[re.Pattern[str], Quirks], ...]] = (
-    # https://platform.openai.com/docs/guides/reasoning: no sampling parameters, other limit name.
+    # https://platform.openai.com/docs/guides/reasoning: no sampling parameters, no stop
+    # sequences, other name of the limit.
     (re.compile(r"(?:^|/)(?:o[1-9]|gpt-[5-9])"), _REASONING),
     (re.compile(r"(?:^|/)gpt-4o|(?:^|/)gpt-4-turbo"), Quirks(window=128_000)),
     (re.compile(r"(?:^|/)gpt-3\.5-turbo"), Quirks(window=16_385)),
@@ -86,8 +89,11 @@ def lesson(quirks: Quirks, parameter: str | None, message: str) -> Quirks | None
         return replace(quirks, max_tokens=None)
     if named in ("max_tokens", "max_completion_tokens") and quirks.max_tokens == "max_tokens":
         if "max_completion_tokens" in message:
-            # Models that want the new name take no temperature either: one retry, not two.
-            return replace(quirks, max_tokens="max_completion_tokens", temperature=False)
+            # Models that want the new name take neither temperature nor stop sequences: one
+            # retry, not three.
+            return replace(
+                quirks, max_tokens="max_completion_tokens", temperature=False, stop=False
+            )
         return replace(quirks, max_tokens=None)
     if named == "temperature" and quirks.temperature:
         return replace(quirks, temperature=False)
@@ -95,6 +101,8 @@ def lesson(quirks: Quirks, parameter: str | None, message: str) -> Quirks | None
         return replace(quirks, stream_usage=False)
     if named == "tools" and quirks.tools:
         return replace(quirks, tools=False)
+    if named == "stop" and quirks.stop:
+        return replace(quirks, stop=False)
     if named == "reasoning_content":
         return replace(quirks, replay_reasoning=not quirks.replay_reasoning)
     return None
@@ -109,6 +117,8 @@ def _named(parameter: str | None, message: str) -> str | None:
             return name
     if "max_completion_tokens" in text:
         return "max_completion_tokens"
+    if re.search(r"[`'\"]stop[`'\"]|^stop$", text):
+        return "stop"
     if re.search(r"\btool(?:s|_choice| use| call)", text):
         return "tools"
     return None

@@ -37,6 +37,8 @@ def body_of(name: str, request: ChatRequest, quirks: Quirks) -> dict[str, Any]:
         body[quirks.max_tokens] = request.max_tokens
     if quirks.temperature and request.temperature is not None:
         body["temperature"] = request.temperature
+    if quirks.stop and request.stop:
+        body["stop"] = list(request.stop)
     if quirks.stream_usage:
         body["stream_options"] = {"include_usage": True}
     if quirks.tools and request.tools:

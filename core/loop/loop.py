@@ -276,6 +276,9 @@ class _Turn:
             if "broken" not in self._again:
                 self._again.add("broken")
                 return True
+        elif error.kind is ModelErrorKind.TOOLS_REFUSED and self._specs:
+            self._specs = ()
+            return True
         elif error.kind is ModelErrorKind.CONTEXT_EXCEEDED and "context" not in self._again:
             self._again.add("context")
             limit = prompt_limit(self._budget, self._model.window)

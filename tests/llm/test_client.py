@@ -7,6 +7,7 @@ import gc
 import subprocess
 import sys
 from contextlib import aclosing
+from dataclasses import replace
 from types import AsyncGeneratorType
 
 import pytest
@@ -204,16 +205,30 @@ async def test_refused_parameters_are_renamed_and_dropped_in_one_retry_and_remem
         assert not {"max_tokens", "temperature"} & later.keys()
 
 
-@pytest.mark.parametrize("name", ["temperature", "stream_options", "tools", "max_tokens"])
+@pytest.mark.parametrize("name", ["temperature", "stream_options", "stop", "max_tokens"])
 async def test_a_server_that_refuses_a_parameter_is_called_without_it(
     server: OpenAIServer, model: OpenAIModel, name: str
 ) -> None:
     server.unsupported = {name}
     server.default = Reply("Because.")
     for _ in range(2):
-        assert text(await answer(model, request(tools=(LOOK_UP,)))) == "Because."
+        asked = replace(request(tools=(LOOK_UP,)), stop=("END",))
+        assert text(await answer(model, asked)) == "Because."
     assert [name in chat.json for chat in server.chats] == [True, False, False]
-    assert model.supports_tools is (name != "tools")
+    assert model.supports_tools
+
+
+async def test_a_server_that_refuses_tools_is_not_asked_something_else_instead(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    server.unsupported = {"tools"}
+    server.default = Reply("Because.")
+    with pytest.raises(ModelError) as refused:
+        await answer(model, request(tools=(LOOK_UP,)))
+    assert refused.value.kind is ModelErrorKind.TOOLS_REFUSED
+    assert not model.supports_tools
+    assert text(await answer(model, request(tools=(LOOK_UP,)))) == "Because."
+    assert ["tools" in chat.json for chat in server.chats] == [True, False]
 
 
 async def test_reasoning_goes_back_only_to_a_model_that_asks_for_it(

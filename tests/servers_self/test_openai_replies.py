@@ -68,6 +68,15 @@ async def test_a_text_is_streamed_in_the_chunks_scripted_with_usage_last(
     assert all(chunk.usage is None for chunk in chunks[:-1])
 
 
+async def test_a_text_ends_before_a_stop_sequence_where_the_server_can(
+    openai: OpenAIServer, client: sdk.AsyncOpenAI
+) -> None:
+    openai.default = Reply(chunks=["one\nEN", "D two", "\nEND"])
+    assert text_of(await stream(client, stop=["\nEND", "never"])) == ["one"]
+    openai.stops = False
+    assert "".join(text_of(await stream(client, stop=["\nEND"]))) == "one\nEND two\nEND"
+
+
 async def test_usage_comes_in_a_stream_only_when_asked_for(
     openai: OpenAIServer, client: sdk.AsyncOpenAI
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -81,6 +81,17 @@ class Reply:
         if not isinstance(self.chunks, int):
             return list(self.chunks)
         return split(self.text, self.chunks)
+
+    def stopped_at(self, stops: Sequence[str]) -> Reply:
+        """Return the reply as it is when the model stops before one of these texts."""
+        found = [at for stop in stops if (at := self.content.find(stop)) >= 0]
+        if not found:
+            return self
+        left, kept = min(found), []
+        for delta in self.deltas:
+            kept.append(delta[:left])
+            left -= len(kept[-1])
+        return replace(self, chunks=[delta for delta in kept if delta], finish="stop")
 
     @property
     def reasoning_deltas(self) -> list[str]:

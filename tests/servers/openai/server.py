@@ -53,6 +53,9 @@ class OpenAIServer(LocalServer):
         self.models = None if models is None else tuple(models)
         self.unsupported = set(unsupported)
         self.default: Script = NOTHING_SCRIPTED
+        self.stops = True
+        """Answers end before the request's stop sequences; False plays a server that ignores them.
+        """
         self._queue: deque[Script] = deque()
 
     @property
@@ -101,6 +104,9 @@ class OpenAIServer(LocalServer):
         with self.changes.lock:
             scripted = self._queue.popleft() if self._queue else self.default
         reply = scripted if isinstance(scripted, Reply) else scripted(record)
+        if self.stops:
+            stop = record.json.get("stop") or []
+            reply = reply.stopped_at([stop] if isinstance(stop, str) else stop)
         if reply.status != 200:
             return json_response({"error": reply.error}, reply.status, reply.headers)
         if record.json.get("stream"):
