@@ -163,7 +163,9 @@ def model_server() -> Iterator[str]:
 
 def environment(folder: Path, base_url: str, telegram: TelegramServer) -> Mapping[str, str]:
     """Prepare a folder to run a bot in; return its variables: open to all, without rates."""
-    (folder / "partners.toml").write_text("[channels.telegram]\nlimits = false\n", encoding="utf-8")
+    (folder / "partners.toml").write_text(
+        "[conversation]\njoin_seconds = 0\n[channels.telegram]\nlimits = false\n", encoding="utf-8"
+    )
     installation = Installation(
         folder,
         telegram,

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -100,6 +101,7 @@ def build_house(ground: Ground, model: ChatModel) -> House:
             model=model,
             budget=ground.tuning.capability("chat"),
             memory=ground.memory,
+            join_within=timedelta(seconds=ground.tuning.join_seconds),
         )
     )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.commands.declare import Menu
-from core.context import InboundMessage, ReplyTarget
+from core.context import Attachment, InboundMessage, ReplyTarget
 from core.document import Document
 from core.events import TurnEvent
 
@@ -44,6 +44,22 @@ class Rejected(SendError):
 
 class OutcomeUnknown(SendError):
     """The request may or may not have been carried out (time-out, broken connection)."""
+
+
+class FetchError(Exception):
+    """An attachment cannot be had; the subclass says why."""
+
+
+class AttachmentTooLarge(FetchError):
+    """It is larger than what was allowed, or than what the platform gives a bot."""
+
+
+class AttachmentGone(FetchError):
+    """The platform does not have it any more, or does not let us have it."""
+
+
+class AttachmentUnreachable(FetchError):
+    """The platform could not be reached, or broke off; another try may succeed."""
 
 
 class ChannelStartError(Exception):
@@ -96,6 +112,13 @@ async def at_once() -> None:
     """Nothing is to be done before a part leaves."""
 
 
+Watch = Callable[[TurnEvent], None]
+"""Sees a turn as it happens. Returns at once and never raises."""
+
+Shown = Callable[[str], Awaitable[None]]
+"""Told, once, that a preview became a message of its own; see ``Channel.preview``."""
+
+
 class Channel(Protocol):
     """A door. ``start`` to ``stop`` is its life; everything between may be called concurrently."""
 
@@ -140,8 +163,24 @@ class Channel(Protocol):
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show that the tutor is at work until the context is left. Never raises."""
 
-    def watch(self, target: ReplyTarget, event: TurnEvent) -> None:
-        """See a turn as it happens, for a preview. May be ignored; must return at once."""
+    def preview(
+        self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+    ) -> AbstractAsyncContextManager[Watch]:
+        """Show a growing answer until the context is left. Never raises, never delays the turn.
+
+        A preview that becomes a message (rather than a passing sign) tells its ``handle`` to
+        ``shown`` right after it was sent, and ``conclude`` puts the final answer in its place.
+        ``handle`` is the one that an earlier, interrupted try at the same answer left; ``key`` is
+        the same at every try, so that a preview which was sent and not noted is found again where
+        the platform can do that. When the context has been left, nothing of the preview is still
+        on its way. Flood control drops previews, never waits for them.
+        """
+
+    async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
+        """Put the first part of the final answer in the place of a preview. Raises a SendError."""
+
+    async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
+        """Get an attachment of at most ``most`` bytes. Raises a FetchError."""
 
     def health(self) -> str | None:
         """None while the channel works, else a sentence that says what is wrong."""

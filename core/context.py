@@ -62,6 +62,31 @@ class Sender(Value):
     """The platform's locale for this person (BCP 47), when it tells."""
 
 
+class AttachmentKind(StrEnum):
+    """What can be done with an attachment."""
+
+    IMAGE = "image"
+    """A still picture."""
+    VOICE = "voice"
+    """Recorded speech, or any other sound."""
+    FILE = "file"
+    """Anything else; its name and type tell more."""
+
+
+class Attachment(Value):
+    """Something that came with a message. It stays on the platform until it is asked for."""
+
+    id: str
+    """What ``Channel.fetch`` gets it by; means something to its own channel only."""
+    kind: AttachmentKind
+    name: str | None = None
+    """File name, untrusted, without a path."""
+    mime: str | None = None
+    """Type as the platform tells it, untrusted."""
+    size: int | None = None
+    """Bytes, where the platform tells."""
+
+
 class Quote(Value):
     """A message that the learner replied to or forwarded. Its text is untrusted."""
 
@@ -70,6 +95,7 @@ class Quote(Value):
     message_id: str | None = None
     from_tutor: bool = False
     """True when the quoted message is one of our own."""
+    attachments: tuple[Attachment, ...] = ()
 
 
 class Text(Value):
@@ -126,6 +152,14 @@ class InboundMessage(Value):
     shared_thread: bool = False
     """``target.thread`` is a topic or thread of a group, a conversation of its own."""
     quote: Quote | None = None
+    attachments: tuple[Attachment, ...] = ()
+    """Beside ``Text``, whose text may be empty then, and never beside anything else."""
+    album: str | None = None
+    """Messages of one sender with the same album were sent as one: together they are one question.
+    """
+    cut: bool = False
+    """So near the longest text the app can send that the rest may follow in a message of its own.
+    """
     edited: bool = False
     """A new version of ``message_id``; never runs a command."""
     received_at: datetime

@@ -7,10 +7,14 @@ Channels parse the source into blocks and render them within their own limits
 from __future__ import annotations
 
 import re
+from typing import Final
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from core.context import Value
+
+LARGEST_FILE: Final = 8_000_000
+"""Bytes. Every channel takes a file of this size."""
 
 
 class Button(Value):
@@ -22,13 +26,29 @@ class Button(Value):
     """``<handler>:<arguments>``, at most 64 bytes of UTF-8, the smallest limit of any channel."""
 
 
+class File(Value):
+    """A file that goes with a document; one of type ``image/*`` is shown as a picture."""
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
+    name: str
+    """File name without a path, with its extension."""
+    mime: str
+    data: bytes
+    """At most ``LARGEST_FILE`` bytes."""
+    alt: str = ""
+    """What a picture shows, for those who cannot see it, in the learner's language."""
+
+
 class Document(Value):
     """What is said: CommonMark with tables, fenced code and TeX mathematics, plus buttons."""
 
     markdown: str
     """Source text. A blank source is never sent."""
     buttons: tuple[tuple[Button, ...], ...] = Field(default=())
-    """Rows of buttons, shown under the last part."""
+    """Rows of buttons, shown under the last part of the text."""
+    files: tuple[File, ...] = Field(default=())
+    """Sent after the text, each as a part of its own."""
 
 
 def plain(text: str) -> str:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from core.access import AccessPolicy
@@ -55,6 +56,8 @@ class Parts:
     model: ChatModel
     budget: Budget
     memory: Path
+    join_within: timedelta
+    """Messages that wait for their turn are one question when no more lies between them."""
 
 
 class House:
@@ -87,9 +90,9 @@ class House:
                 memory=parts.memory,
             ),
             book=lambda: self.book,
-            channel=lambda name, account: self._channels[name, account],
+            channel=self._channel,
         )
-        self._lanes = Lanes(self._runner.work)
+        self._lanes = Lanes(self._runner.work, within=parts.join_within)
         self.book = self._commands()
 
     async def start(self) -> None:
@@ -197,6 +200,9 @@ class House:
         except Exception:
             log.exception("the journal could not be marked as written; the next start does it")
 
+    def _channel(self, name: str, account: str) -> Channel:
+        return self._channels[name, account]
+
     def _proactive(self, name: str) -> bool:
         return any(
             channel.capabilities.proactive
@@ -219,7 +225,7 @@ class House:
                 talk.start(parts.personas, parts.model.small),
                 help_command,
                 talk.new(),
-                stop(self._lanes),
+                stop(self._lanes, self._channel),
                 persona_command,
                 *cards.commands(),
                 memory.memory(parts.memory),

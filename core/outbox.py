@@ -39,6 +39,7 @@ class Parcel:
     target: ReplyTarget
     document: Document
     edits: str | None
+    preview: str | None
     part: int
     attempts: int
     language: str
@@ -47,11 +48,17 @@ class Parcel:
     tried_at: datetime | None = None
     """When the present part was first sent without a known outcome."""
 
+    @property
+    def concludes(self) -> bool:
+        """The present part takes the place of a preview."""
+        return self.preview is not None and self.part == 0
+
     def repeatable(self, now: datetime, seconds: float) -> bool:
-        """True while the part may be sent again: an edit always, else within the key's life."""
+        """True while the part may be sent again: what replaces always, else in the key's life."""
         tried = self.tried_at or now
         # A clock that was set back tells no age: a small step is forgiven, as one forward is.
-        return self.edits is not None or abs(now - tried) < timedelta(seconds=seconds)
+        replaces = self.edits is not None or self.concludes
+        return replaces or abs(now - tried) < timedelta(seconds=seconds)
 
 
 def post(
@@ -65,13 +72,24 @@ def post(
     conversation_id: str | None = None,
     learner_id: str | None = None,
     edits: str | None = None,
+    preview: str | None = None,
 ) -> Parcel | None:
     """Put a document into the outbox within the caller's transaction.
 
     None when this cause (``key``) has been answered before: nothing is written then.
     """
     parcel = Parcel(
-        new_id(), key, target, document, edits, 0, 0, language, conversation_id, learner_id
+        id=new_id(),
+        key=key,
+        target=target,
+        document=document,
+        edits=edits,
+        preview=preview,
+        part=0,
+        attempts=0,
+        language=language,
+        conversation_id=conversation_id,
+        learner_id=learner_id,
     )
     row = {
         "id": parcel.id,
@@ -85,6 +103,7 @@ def post(
         "learner_id": learner_id,
         "language": language,
         "edits": edits,
+        "preview": preview,
         "state": OutgoingState.PENDING,
         "part": 0,
         "attempts": 0,
@@ -108,6 +127,7 @@ def _open(row: Outgoing) -> Parcel | None:
         target=target,
         document=document,
         edits=row.edits,
+        preview=row.preview,
         part=row.part,
         attempts=row.attempts,
         language=row.language,
@@ -217,7 +237,9 @@ def put_back(session: Session, parcel: Parcel, not_before: datetime) -> None:
 
 def as_new_message(session: Session, parcel: Parcel) -> None:
     """The message to replace cannot be edited any more: say it anew."""
-    _move(session, parcel, OutgoingState.SENDING, OutgoingState.PENDING, edits=None)
+    parcel.edits = parcel.preview = None
+    sending, pending = OutgoingState.SENDING, OutgoingState.PENDING
+    _move(session, parcel, sending, pending, edits=None, preview=None)
 
 
 def fail(session: Session, parcel: Parcel) -> None:

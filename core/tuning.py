@@ -51,6 +51,9 @@ _NUMBERS: Final = MappingProxyType(
     }
 )
 
+JOIN_SECONDS: Final = 8.0
+_JOIN: Final = _Number("join_seconds", 0, 600, whole=False)
+
 _OTHER_SHAPES: Final = MappingProxyType(
     {
         "max_tokens": "responding.max_tokens",
@@ -69,6 +72,8 @@ class Tuning:
     """What ``partners.toml`` says, complete."""
 
     capabilities: Mapping[str, Budget] = field(default_factory=lambda: DEFAULTS)
+    join_seconds: float = JOIN_SECONDS
+    """Messages that wait for their turn are one question when no more time lies between them."""
     allow: tuple[AccountId, ...] = ()
     """Accounts of ``[access] allow``."""
     channels: Mapping[str, Mapping[str, object]] = field(
@@ -140,7 +145,7 @@ class _Reader:
         self.warnings: list[str] = []
 
     def read(self, tables: Mapping[str, object]) -> Tuning:
-        known = ("capabilities", "access", "channels")
+        known = ("capabilities", "conversation", "access", "channels")
         for key in tables:
             if key not in known:
                 self.unknown(key, "", known)
@@ -164,6 +169,7 @@ class _Reader:
                 self.no_table(f"channels.{name}", table)
         return Tuning(
             capabilities=MappingProxyType(capabilities),
+            join_seconds=self.join_seconds(self.table(tables, "conversation")),
             allow=tuple(self.accounts(access.get("allow", []))),
             channels=MappingProxyType(channels),
             warnings=tuple(self.warnings),
@@ -183,22 +189,8 @@ class _Reader:
             if number is None:
                 self.unknown(key, prefix, tuple(_NUMBERS))
                 continue
-            usable = _number(value, number)
-            if usable is None:
-                low, high = f"{number.low:g}", f"{number.high:.0f}"
-                self.warnings.append(
-                    self.words(
-                        "{file}: {key} is “{value}”, which cannot be used; it stays {default}. "
-                        "Write a number from {low} to {high}.",
-                        file=self.file,
-                        key=prefix + key,
-                        value=str(value)[:80],
-                        default=getattr(default, number.name),
-                        low=low,
-                        high=high,
-                    )
-                )
-            else:
+            usable = self.number(prefix + key, value, number, getattr(default, number.name))
+            if usable is not None:
                 values[number.name] = usable
         wanted = replace(default, **values)  # type: ignore[arg-type]  # fields by checked name
         most = reserve(wanted, wanted.context_tokens)
@@ -213,6 +205,33 @@ class _Reader:
                 )
             )
         return usable_tuning
+
+    def number(self, key: str, value: object, number: _Number, default: object) -> float | None:
+        """Return a usable number, None after a warning."""
+        usable = _number(value, number)
+        if usable is None:
+            self.warnings.append(
+                self.words(
+                    "{file}: {key} is “{value}”, which cannot be used; it stays {default}. "
+                    "Write a number from {low} to {high}.",
+                    file=self.file,
+                    key=key,
+                    value=str(value)[:80],
+                    default=default,
+                    low=f"{number.low:g}",
+                    high=f"{number.high:.0f}",
+                )
+            )
+        return usable
+
+    def join_seconds(self, table: Mapping[str, object]) -> float:
+        usable: float | None = None
+        for key, value in table.items():
+            if key == _JOIN.name:
+                usable = self.number(f"conversation.{key}", value, _JOIN, JOIN_SECONDS)
+            else:
+                self.unknown(key, "conversation.", (_JOIN.name,))
+        return JOIN_SECONDS if usable is None else usable
 
     def accounts(self, value: object) -> Iterator[AccountId]:
         if isinstance(value, str):

@@ -23,11 +23,21 @@ from bots.discord.receive import CHANNEL, receive, receive_edit, receive_interac
 from bots.discord.render import DiscordPart, render
 from bots.discord.settings import API_BASE, GATEWAY_URL
 from bots.discord.transport import Transport
-from core.channel import Capabilities, Intake, Leaving, NotSent, Part, Sent, at_once
+from core.channel import (
+    AttachmentGone,
+    Capabilities,
+    Intake,
+    Leaving,
+    NotSent,
+    Part,
+    Sent,
+    Shown,
+    Watch,
+    at_once,
+)
 from core.commands.declare import Menu
-from core.context import InboundMessage, ReplyTarget
+from core.context import Attachment, InboundMessage, ReplyTarget
 from core.document import Document
-from core.events import TurnEvent
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
@@ -147,8 +157,20 @@ class DiscordChannel:
         """Show "typing" until the context is left. Never raises; nothing is shown when closed."""
         return self._transport.typing(target) if self._transport else nullcontext()
 
-    def watch(self, target: ReplyTarget, event: TurnEvent) -> None:
+    def preview(
+        self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+    ) -> AbstractAsyncContextManager[Watch]:
         """Show no preview: "typing" tells that an answer is on its way."""
+        return nullcontext(lambda event: None)
+
+    async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
+        """Put the final answer in the place of a preview. Raises a SendError."""
+        await self.edit(target, handle, part)
+        return Sent(handle, target.chat)
+
+    async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
+        """Get an attachment. Raises a FetchError."""
+        raise AttachmentGone("nothing is received as an attachment yet")
 
     def health(self) -> str | None:
         """None while events come in, else a sentence that says what is wrong."""

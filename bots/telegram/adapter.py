@@ -24,6 +24,7 @@ from bots.telegram.render import TelegramPart, render
 from bots.telegram.settings import API_BASE
 from bots.telegram.transport import REQUEST_SECONDS, Transport
 from core.channel import (
+    AttachmentGone,
     Capabilities,
     ChannelStartError,
     ChannelUnreachable,
@@ -32,13 +33,14 @@ from core.channel import (
     NotSent,
     Part,
     Sent,
+    Shown,
+    Watch,
     at_once,
 )
 from core.clock import Clock, SystemClock
 from core.commands.declare import Menu
-from core.context import ReplyTarget
+from core.context import Attachment, ReplyTarget
 from core.document import Document
-from core.events import TurnEvent
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
@@ -149,8 +151,20 @@ class TelegramChannel:
         """Show "typing" until the context is left. Never raises; nothing is shown when closed."""
         return self._transport.typing(target) if self._transport else nullcontext()
 
-    def watch(self, target: ReplyTarget, event: TurnEvent) -> None:
+    def preview(
+        self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+    ) -> AbstractAsyncContextManager[Watch]:
         """Show no preview: "typing" tells that an answer is on its way."""
+        return nullcontext(lambda event: None)
+
+    async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
+        """Put the final answer in the place of a preview. Raises a SendError."""
+        await self.edit(target, handle, part)
+        return Sent(handle, target.chat)
+
+    async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
+        """Get an attachment. Raises a FetchError."""
+        raise AttachmentGone("nothing is received as an attachment yet")
 
     def health(self) -> str | None:
         """None while updates come in, else a sentence that says what is wrong."""

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import TextIO
 
 from bots.terminal.receive import CHANNEL, receive
 from bots.terminal.transport import Screen
-from core.channel import Capabilities, Intake, Leaving, Part, Sent, Unreachable, at_once
+from core.channel import (
+    AttachmentGone,
+    Capabilities,
+    Intake,
+    Leaving,
+    Part,
+    Sent,
+    Shown,
+    Unreachable,
+    Watch,
+    at_once,
+)
 from core.clock import Clock
 from core.commands.declare import Menu
-from core.context import ReplyTarget, Text
+from core.context import Attachment, ReplyTarget, Text
 from core.document import Button, Document
 from core.events import Content, Stopped, TurnEvent
 from core.ids import new_id
@@ -108,8 +119,25 @@ class TerminalChannel:
 
         return working()
 
-    def watch(self, target: ReplyTarget, event: TurnEvent) -> None:
+    def preview(
+        self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+    ) -> AbstractAsyncContextManager[Watch]:
         """Show the growing answer, and note how the turn ended."""
+        return nullcontext(self._watch)
+
+    async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
+        """Never asked for: what is shown here has no handle."""
+        raise TypeError("a terminal cannot take back what it printed")
+
+    async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
+        """Get an attachment. Raises a FetchError."""
+        raise AttachmentGone("nothing is received as an attachment yet")
+
+    def health(self) -> str | None:
+        """Always well."""
+        return None
+
+    def _watch(self, event: TurnEvent) -> None:
         self._screen.watch(event)
         if isinstance(event, Content):
             self._said = self._said + event.text if event.attempt == self._attempt else event.text
@@ -117,10 +145,6 @@ class TerminalChannel:
         elif isinstance(event, Stopped):
             # At a gate there may be an answer all the same.
             self.failed = event.reason in _NO_ANSWER or not self._said.strip()
-
-    def health(self) -> str | None:
-        """Always well."""
-        return None
 
     def say(self, text: str) -> None:
         """Print one of the program's own lines."""

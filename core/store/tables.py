@@ -133,6 +133,11 @@ class Inbound(SQLModel, table=True):
     message: str | None = None
     """JSON ``InboundMessage``; None for a refused stranger, whose words are not kept."""
     state: InboundState = Field(default=InboundState.QUEUED, sa_type=String)
+    part_of: int | None = Field(default=None, index=True)
+    """The first message of the question that this one was answered as a part of; None for that
+    one itself."""
+    preview: str | None = None
+    """Handle of the preview that stands where the answer will be (``Channel.preview``)."""
     received_at: datetime = _instant()
 
 
@@ -197,6 +202,8 @@ class Outgoing(SQLModel, table=True):
     language: str = "en"
     edits: str | None = None
     """Platform id of the message to replace; None sends a new one."""
+    preview: str | None = None
+    """Handle of the preview whose place the first part takes; None where there is none."""
     state: OutgoingState = Field(default=OutgoingState.PENDING, sa_type=String)
     part: int = 0
     """Parts before this one have their receipt."""

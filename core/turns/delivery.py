@@ -189,6 +189,9 @@ class Delivery:
                 await self._claim(parcel)
                 await channel.edit(parcel.target, parcel.edits, part)
                 sent = Sent(parcel.edits, parcel.target.chat)
+            elif parcel.preview and parcel.concludes:
+                await self._claim(parcel)
+                sent = await channel.conclude(parcel.target, parcel.preview, part)
             else:
                 sent = await channel.send(
                     parcel.target,
@@ -221,9 +224,8 @@ class Delivery:
             return False
         except Rejected as error:
             log.warning("the platform refused %s: %s", parcel.key, error)
-            if parcel.edits:
+            if parcel.edits or parcel.concludes:
                 await self._store.insist(partial(outbox.as_new_message, parcel=parcel))
-                parcel.edits = None
                 return True
             await self._refused(parcel)
             return False

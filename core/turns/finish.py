@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pydantic import TypeAdapter
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from core.commands.request import EndedTurn
 from core.context import InboundMessage, Role, Text
@@ -19,6 +19,7 @@ from core.document import Document
 from core.outbox import Parcel, post
 from core.store.session import insert_rows, update_where
 from core.store.tables import Inbound, InboundState, Line, Turn
+from core.turns.joining import question_of
 from core.turns.lanes import Job
 from memory.journal import Event
 
@@ -38,6 +39,8 @@ class Ending:
     command that was not meant for us."""
     edits: str | None = None
     """Platform id of the message that the answer replaces."""
+    preview: str | None = None
+    """Handle of the preview whose place the answer takes."""
     answers: str | None = None
     """``InboundMessage.message_id`` of the question; None for what is no conversation."""
     learner_words: str | None = None
@@ -60,7 +63,12 @@ def settle(session: Session, job: Job) -> bool:
     It comes first in the transaction, so that whatever the answer changes happens once.
     """
     equal = {"id": job.inbound_id, "state": InboundState.QUEUED}
-    return update_where(session, Inbound, equal, {"state": InboundState.DONE}) == 1
+    if update_where(session, Inbound, equal, {"state": InboundState.DONE}) != 1:
+        return False
+    for part in job.inbound_ids[1:]:
+        done = {"state": InboundState.DONE, "part_of": job.inbound_id}
+        update_where(session, Inbound, {"id": part}, done)
+    return True
 
 
 def record(
@@ -113,13 +121,14 @@ def record(
         conversation_id=job.conversation_id,
         learner_id=job.learner_id,
         edits=ending.edits,
+        preview=ending.preview,
     )
 
 
 def _by_now(session: Session, job: Job, words: str) -> str:
     """What the learner said, for the history: it may have been edited during the turn."""
-    stored = session.exec(select(col(Inbound.message)).where(Inbound.id == job.inbound_id)).one()
-    return as_said(InboundMessage.model_validate_json(stored), words) if stored else words
+    question = question_of(session, job.inbound_id)
+    return as_said(question, words) if question else words
 
 
 def as_said(message: InboundMessage, wordless: str) -> str:

@@ -7,6 +7,7 @@ only the fact that it came is kept.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,6 +34,7 @@ from core.store.tables import (
 )
 from core.turns.conversation import Whose, conversation_key, whose
 from core.turns.finish import as_said
+from core.turns.joining import question_of
 from core.turns.lanes import Job
 from core.turns.strangers import turn_away
 
@@ -47,6 +49,18 @@ class Defaults:
 
     zone: str
     language: Language
+
+
+_Album = tuple[str, str, str, str, str | None]
+_ALBUMS = 500
+"""Albums that are remembered as meant for the tutor."""
+
+
+def _album(message: InboundMessage) -> _Album:
+    """Name an album: in a group one of its messages has the words that call the tutor."""
+    target = message.target
+    sender = message.sender.account
+    return target.channel, target.account, target.chat, sender, message.album
 
 
 class EditedJob(NamedTuple):
@@ -84,13 +98,15 @@ class Intake:
         self._defaults = defaults
         self._clock = clock
         self._proactive = proactive
+        self._albums: deque[_Album] = deque(maxlen=_ALBUMS)
 
     async def take(self, batch: Sequence[InboundMessage]) -> Taken:
         """Commit a batch. Duplicates and unaddressed messages leave no trace.
 
         Raises whatever the database raises, with nothing of the batch committed.
         """
-        addressed = [message for message in batch if message.addressed]
+        self._albums.extend(_album(one) for one in batch if one.addressed and one.album)
+        addressed = [one for one in batch if one.addressed or _album(one) in self._albums]
         if len(addressed) < len(batch):
             log.debug("not addressed: %d of %d messages", len(batch) - len(addressed), len(batch))
         if not addressed:
@@ -128,6 +144,7 @@ class Intake:
                     conversation.id,
                     conversation.shared,
                     self._policy.judge(account.id, account.access),
+                    row.preview,
                 )
                 for row, learner, conversation, account in rows
                 if self._policy.judge(account.id, account.access) in ADMITTED
@@ -191,6 +208,7 @@ class Intake:
         conversation_id: str,
         shared: bool,
         verdict: Verdict,
+        preview: str | None = None,
     ) -> Job:
         locale = message.sender.language
         return Job(
@@ -202,6 +220,7 @@ class Intake:
             owner=verdict is Verdict.OWNER,
             conversation_id=conversation_id,
             shared=shared,
+            preview=preview,
         )
 
     def _welcome(self, session: Session, account: Account, now: datetime) -> Learner:
@@ -337,15 +356,18 @@ def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:
     row.message = _stored(message)
     if row.state == InboundState.QUEUED:
         return [EditedJob(row.id or 0, row.conversation_id or "", message)]
-    session.exec(
-        update(Line)
-        .where(
-            col(Line.conversation_id) == row.conversation_id,
-            col(Line.message_id) == row.message_id,
-            col(Line.role) == Role.LEARNER,
+    session.flush()
+    question = question_of(session, row.id or 0)
+    if question is not None:
+        session.exec(
+            update(Line)
+            .where(
+                col(Line.conversation_id) == row.conversation_id,
+                col(Line.message_id) == question.message_id,
+                col(Line.role) == Role.LEARNER,
+            )
+            .values(text=as_said(question, message.content.text))
         )
-        .values(text=as_said(message, message.content.text))
-    )
     return []
 
 

@@ -1,4 +1,8 @@
-"""One lane a conversation: its jobs run in order; lanes run side by side."""
+"""One lane a conversation: its jobs run in order; lanes run side by side.
+
+Messages that belong together become one job: those that wait already when their turn comes, and
+those that the rest of is on its way (an album, a cut text), for which the job waits a moment.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,25 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from core.context import InboundMessage, LearnerId
+from core.turns.joining import MOST, belongs_to, expects_more, joined
 
 log = logging.getLogger(__name__)
 
 
+PATIENCE = 0.8
+"""Seconds to wait for the rest of an album or of a cut text, anew after each piece."""
+
+
 @dataclass(slots=True, eq=False)
 class Job:
-    """A committed inbound event on its way to an answer."""
+    """A committed inbound event on its way to an answer, with those that belong to it."""
 
     inbound_id: int
     message: InboundMessage
+    """What the event says, together with those that joined it."""
     learner_id: LearnerId
     language: str
     zone: str
@@ -27,6 +38,39 @@ class Job:
     shared: bool
     stopped: bool = False
     """A person stopped it: its end is recorded by the stop, not by the turn itself."""
+    preview: str | None = None
+    """Handle of the preview that stands where the answer will be."""
+    said: str = ""
+    """As much of the answer as was shown ..."""
+    attempt: int = 0
+    """... of this try at it (``Content.attempt``)."""
+    _parts: dict[int, InboundMessage] = field(default_factory=dict)
+
+    @property
+    def inbound_ids(self) -> tuple[int, ...]:
+        """Ids of the events in it; ``inbound_id`` comes first."""
+        return tuple(self._parts) or (self.inbound_id,)
+
+    def join(self, other: Job) -> None:
+        """Take in another job that belongs to this one."""
+        self._parts = self._parts or {self.inbound_id: self.message}
+        self._parts[other.inbound_id] = other.message
+        self.message = joined(list(self._parts.values()))
+
+    def edit(self, inbound_id: int, message: InboundMessage) -> None:
+        """Replace one of its events by a new version."""
+        self._parts = self._parts or {self.inbound_id: self.message}
+        # What a platform tells of an edit need not repeat what came with the message.
+        kept = self._parts[inbound_id]
+        self._parts[inbound_id] = message.model_copy(
+            update={"attachments": message.attachments or kept.attachments, "album": kept.album}
+        )
+        self.message = joined(list(self._parts.values()))
+
+    @property
+    def last(self) -> InboundMessage:
+        """The newest of its events."""
+        return next(reversed(self._parts.values()), self.message)
 
 
 @dataclass(slots=True)
@@ -34,13 +78,18 @@ class _Lane:
     waiting: deque[Job] = field(default_factory=deque)
     job: Job | None = None
     task: asyncio.Task[None] | None = None
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Lanes:
     """Runs ``work(job)`` for every job; ``work`` handles its own errors."""
 
-    def __init__(self, work: Callable[[Job], Awaitable[None]]) -> None:
+    def __init__(
+        self, work: Callable[[Job], Awaitable[None]], *, within: timedelta = timedelta(0)
+    ) -> None:
+        """Waiting messages are one job when no more than ``within`` lies between them."""
         self._work = work
+        self._within = within
         self._lanes: dict[str, _Lane] = {}
         self._drivers: set[asyncio.Task[None]] = set()
         self._closing = False
@@ -52,6 +101,7 @@ class Lanes:
         lane = self._lanes.get(job.conversation_id)
         if lane:
             lane.waiting.append(job)
+            lane.arrived.set()
             return
         lane = self._lanes[job.conversation_id] = _Lane(deque([job]))
         driver = asyncio.create_task(self._drive(job.conversation_id, lane))
@@ -67,8 +117,8 @@ class Lanes:
         """Replace the message of a job that waits or runs; a running turn keeps it as history."""
         lane = self._lanes.get(conversation_id)
         for job in (*lane.waiting, lane.job) if lane else ():
-            if job and job.inbound_id == inbound_id:
-                job.message = message
+            if job and inbound_id in job.inbound_ids:
+                job.edit(inbound_id, message)
 
     async def stop(self, conversation_id: str) -> Job | None:
         """Cancel the job under way and wait for its end; the next one follows by itself."""
@@ -110,8 +160,24 @@ class Lanes:
     async def _drive(self, conversation_id: str, lane: _Lane) -> None:
         while lane.waiting:
             lane.job = lane.waiting.popleft()
-            lane.task = asyncio.ensure_future(self._work(lane.job))
+            lane.task = asyncio.ensure_future(self._begin(lane, lane.job))
             await asyncio.wait([lane.task])
             if not lane.task.cancelled() and (error := lane.task.exception()):
                 log.error("a turn broke its own guard", exc_info=error)
         del self._lanes[conversation_id]
+
+    async def _begin(self, lane: _Lane, job: Job) -> None:
+        while len(job.inbound_ids) < MOST:
+            lane.arrived.clear()
+            if lane.waiting:
+                if not belongs_to(job.last, lane.waiting[0].message, self._within):
+                    break
+                job.join(lane.waiting.popleft())
+            elif expects_more(job.last) and not self._closing:
+                try:
+                    await asyncio.wait_for(lane.arrived.wait(), PATIENCE)
+                except TimeoutError:
+                    break
+            else:
+                break
+        await self._work(job)

@@ -9,28 +9,30 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
 from functools import partial
 
 from sqlmodel import Session, col, select
 
-from core.channel import Channel
+from core.channel import Channel, Watch
 from core.clock import Clock
 from core.commands.book import CommandBook
 from core.commands.request import Action, Answer, Reply, Request
 from core.context import ChatKind, Command, InboundMessage, Press, Role, Text, Unsupported
 from core.document import Document, plain
+from core.events import Content, TurnEvent
 from core.i18n import words_for
 from core.ids import new_id
 from core.logs import log_context, reference
 from core.outbox import Parcel, addressee_of
-from core.store.session import Store
+from core.store.session import Store, update_where
 from core.store.tables import Inbound, Line, Outgoing
 from core.turns.chat import ChatTurn
 from core.turns.delivery import Delivery
 from core.turns.finish import Ending, record, settle
+from core.turns.joining import question_of
 from core.turns.journal import Journal
 from core.turns.lanes import Job
 
@@ -77,7 +79,7 @@ class Runner:
         message = job.message
         words = words_for(job.language)
         match message.content:
-            case Text(text=text) if text.strip() or message.quote:
+            case Text(text=text) if text.strip() or message.quote or message.attachments:
                 await self._converse(job, message, turn_id, started)
             case Text():
                 await self._say(job, turn_id, started, words("Yes? What shall we work on?"))
@@ -129,7 +131,7 @@ class Runner:
         """The learner's own earlier question in this chat, to be answered again."""
         target = job.message.target
 
-        def load(session: Session) -> str | Already | None:
+        def load(session: Session) -> InboundMessage | Already | None:
             row = session.exec(
                 select(Inbound).where(
                     Inbound.channel == target.channel,
@@ -147,13 +149,12 @@ class Runner:
                     Line.role == Role.TUTOR,
                 )
             ).first()
-            return Already.ANSWERED if answered else row.message
+            return Already.ANSWERED if answered else question_of(session, row.id or 0)
 
-        stored = await self.store.read(load)
-        if not isinstance(stored, str):
-            return stored
-        question = InboundMessage.model_validate_json(stored)
-        return question if isinstance(question.content, Text) else None
+        question = await self.store.read(load)
+        if isinstance(question, InboundMessage) and not isinstance(question.content, Text):
+            return None
+        return question
 
     async def _converse(
         self, job: Job, question: InboundMessage, turn_id: str, started: datetime
@@ -161,11 +162,22 @@ class Runner:
         """Let the model answer; ``question`` is the job's own message, or an earlier one."""
         target = job.message.target
         channel = self.channel(target.channel, target.account)
-        async with channel.typing(target):
-            ending = await self.chat.run(
-                job, question, turn_id, started, emit=partial(channel.watch, target)
-            )
-        await self._finish(job, turn_id, lambda _: ending)
+        preview = channel.preview(
+            target,
+            key=f"preview:{job.inbound_id}",
+            handle=job.preview,
+            shown=partial(self._shown, job),
+        )
+        async with channel.typing(target), preview as watch:
+            emit = partial(_seen, job, watch)
+            ending = await self.chat.run(job, question, turn_id, started, emit=emit)
+        await self._finish(job, turn_id, lambda _: replace(ending, preview=job.preview))
+
+    async def _shown(self, job: Job, handle: str) -> None:
+        """Remember a preview with its event, so that the answer finds it also after a restart."""
+        job.preview = handle
+        row, preview = {"id": job.inbound_id}, {"preview": handle}
+        await self.store.insist(lambda session: update_where(session, Inbound, row, preview))
 
     async def _handle(self, job: Job, turn_id: str, started: datetime, answer: Answer) -> None:
         target = job.message.target
@@ -211,6 +223,7 @@ class Runner:
         self.delivery.hand(parcel)
         await self.journal.write(turn_id, job.learner_id, ending.events)
         if ending.ended:
+            self.delivery.look()
             await self.journal.write(
                 ending.ended.turn_id, ending.ended.learner_id, ending.ended.events
             )
@@ -248,6 +261,14 @@ class Runner:
                 nearest=nearest,
             )
         return words("I don't know /{name}. /help shows what I can do.", name=plain(name))
+
+
+def _seen(job: Job, watch: Watch, event: TurnEvent) -> None:
+    """Keep what was shown of an answer, for a stop, and hand the event on to the preview."""
+    if isinstance(event, Content):
+        job.said = job.said + event.text if event.attempt == job.attempt else event.text
+        job.attempt = event.attempt
+    watch(event)
 
 
 def _said_to(session: Session, job: Job) -> str | None:

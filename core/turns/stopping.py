@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from zoneinfo import ZoneInfo
 
 from sqlmodel import Session
 
+from core.channel import Channel
 from core.commands.declare import CommandSpec
 from core.commands.request import Answer, Command, EndedTurn, Reply, Request
 from core.context import Text
@@ -20,8 +22,12 @@ from memory.journal import Event
 from memory.layers import Surface
 
 
-def stop(lanes: Lanes) -> Command:
-    """The command; only the asker or an owner can stop a turn."""
+def stop(lanes: Lanes, channel: Callable[[str, str], Channel]) -> Command:
+    """The command; only the asker or an owner can stop a turn.
+
+    What was said so far stays where the learner saw it. ``channel`` gives the channel of a name
+    and a bot account.
+    """
 
     async def handle(request: Request) -> Answer:
         words = request.words
@@ -31,24 +37,37 @@ def stop(lanes: Lanes) -> Command:
         if job.learner_id != request.learner_id and not request.owner:
             return Reply(Document(markdown=words("Only the person who asked can stop this.")))
         stopped = await lanes.stop(request.conversation_id)
-        return partial(_record, request=request, job=stopped)
+        target = request.message.target
+        # A channel that cannot replace a message has shown the answer for good.
+        keeps = channel(target.channel, target.account).capabilities.can_edit
+        return partial(_record, request=request, job=stopped, keeps=keeps)
 
     return Command(CommandSpec("stop", N_("stop what I'm doing"), immediate=True), handle)
 
 
-def _record(session: Session, request: Request, job: Job | None) -> Reply:
+def _as_far(job: Job, said: str) -> Document | None:
+    """What was shown of the answer, to stay; None when nothing was, as the stop is the answer."""
+    if said:
+        return Document(markdown=f"{said} …")
+    return Document(markdown="…") if job.preview else None
+
+
+def _record(session: Session, request: Request, job: Job | None, *, keeps: bool) -> Reply:
     words = request.words
     if job is None or not settle(session, job):
         return Reply(Document(markdown=words("I was just finished.")))
     content = job.message.content
     asked = content.text if isinstance(content, Text) else None
+    said = job.said.strip()
     at = request.now.astimezone(ZoneInfo(job.zone))
     events = (Event(new_id(request.now), at, Surface.CHAT, f"asked: {asked}"),) if asked else ()
     ending = Ending(
         reason=StopReason.CANCELLED,
-        document=None,  # the stop itself is the answer
+        document=_as_far(job, said) if keeps else None,
+        preview=job.preview,
         answers=job.message.message_id,
         learner_words=asked,
+        tutor_words=f"{said} …" if said else None,
         events=events,
         started_at=request.now,
     )

@@ -67,9 +67,11 @@ class Indoors(abc.ABC):
         language: Language = "en",
         database: str | None = None,
         patience: float = 30.0,
+        join_within: timedelta = timedelta(0),
     ) -> None:
         """``database`` is a SQLAlchemy address; None means a file in the folder. ``patience`` is
-        the seconds a transaction waits for a lock on it.
+        the seconds a transaction waits for a lock on it. Every message is a question of its own
+        unless ``join_within`` says otherwise.
         """
         self.folder = folder
         self.memory = folder / "memory"
@@ -80,6 +82,7 @@ class Indoors(abc.ABC):
         self.language = language
         self.database = database or f"sqlite:///{folder / 'partners.db'}"
         self.patience = patience
+        self.join_within = join_within
         self._log = io.StringIO()
         self._handler = logging.StreamHandler(self._log)
         self._handler.setFormatter(JsonFormatter())
@@ -106,6 +109,7 @@ class Indoors(abc.ABC):
                 ),
                 budget=self.budget,
                 memory=self.memory,
+                join_within=self.join_within,
             )
         )
         await self.house.start()

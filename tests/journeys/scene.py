@@ -189,7 +189,8 @@ class Scene:
 def scene(folder: Path, *, toml: str = "", **settings: str) -> Iterator[Scene]:
     """Both servers and a running ``serve``, with the rates of sending lifted unless ``toml``."""
     (folder / "partners.toml").write_text(
-        toml or "[channels.telegram]\nlimits = false\n", encoding="utf-8"
+        toml or "[conversation]\njoin_seconds = 0\n[channels.telegram]\nlimits = false\n",
+        encoding="utf-8",
     )
     with (
         TelegramServer(rates=None) as telegram,
