@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from core.context import HistoryLine, Quote, Role, UnifiedContext
 from core.llm.port import ChatMessage, ChatModel
+from core.loop.call import Emit
 from core.loop.gates import Budget, Outcome
 from core.loop.history import fitted
-from core.loop.loop import Emit, run_loop
+from core.loop.host import Decision, LoopHost
+from core.loop.loop import run_loop
+from core.loop.saved import RoundDone
 from core.tools.current_time import describe
 from core.tools.registry import Tool, ToolContext
 from personas.persona import Persona
@@ -43,8 +47,14 @@ class ChatCapability:
         tools: Sequence[Tool],
         budget: Budget,
         emit: Emit,
+        host: LoopHost | None = None,
+        resume: RoundDone | None = None,
+        decisions: Mapping[str, Decision] = MappingProxyType({}),
     ) -> Outcome:
-        """Answer ``context.text`` as ``persona``. Raises nothing but cancellation."""
+        """Answer ``context.text`` as ``persona``; see ``run_loop`` for the last three.
+
+        Raises nothing but cancellation, and what ``host`` raises.
+        """
         if persona.model.name is not None:
             model = model.named(persona.model.name)
         messages = (small_prompt if model.small else prompt)(context, persona, secrets.token_hex(4))
@@ -61,6 +71,9 @@ class ChatCapability:
             ),
             budget=budget,
             emit=emit,
+            host=host,
+            resume=resume,
+            decisions=decisions,
         )
 
 

@@ -71,22 +71,25 @@ def well_formed(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     return tuple(kept)
 
 
-def trim(messages: Sequence[ChatMessage], limit: int) -> tuple[ChatMessage, ...]:
+def trim(messages: Sequence[ChatMessage], limit: int, *, turn: int = 0) -> tuple[ChatMessage, ...]:
     """Return a well-formed history of about ``limit`` tokens at most.
 
-    Kept for certain: the instructions (system messages) and everything from the last message of
-    the user on. Before it, whole exchanges are dropped, oldest first, so that the history begins
-    with a user. If that is not enough, tool results are cut, oldest first, then the longest user
-    message is cut in its middle. Only instructions that are larger than ``limit`` themselves
+    The last ``turn`` messages belong to the turn under way; its request is the last message of the
+    user before them. Kept for certain: the instructions (system messages) and everything from the
+    request on. Before it, whole exchanges are dropped, oldest first, so that the history begins
+    with a user. If that is not enough, tool results are cut, oldest first, then the user's
+    messages are cut in their middle. Only instructions that are larger than ``limit`` themselves
     exceed it.
     """
-    whole = well_formed(messages)
+    own = well_formed(messages[len(messages) - turn :]) if turn else ()
+    whole = (*well_formed(messages[: len(messages) - turn]), *own)
     excess = estimate_messages(whole) - limit
     if excess <= 0:
         return whole
     system = [m for m in whole if m.role == "system"]
     spoken = [m for m in whole if m.role != "system"]
-    last_user = max((i for i, m in enumerate(spoken) if m.role == "user"), default=0)
+    before = spoken[: len(spoken) - len(own)]
+    last_user = max((i for i, m in enumerate(before) if m.role == "user"), default=0)
     start = 0
     while start < last_user and excess > 0:
         end = start + 1

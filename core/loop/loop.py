@@ -1,8 +1,7 @@
 """The agent loop: call the model, carry out its calls, until it answers or a gate closes.
 
-Native tool calls: a round without calls is the answer. It sends only well-formed histories, keeps
-room for a closing answer, and ends by exactly one named reason. It knows no learner, no channel
-and no capability.
+It sends only well-formed histories, keeps room for a closing answer, and ends by exactly one named
+reason. It knows no learner, no channel and no capability.
 """
 
 from __future__ import annotations
@@ -10,58 +9,42 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
-from core.events import (
-    Content,
-    Notice,
-    Stopped,
-    Thinking,
-    ToolCalled,
-    ToolReturned,
-    TurnEvent,
-)
-from core.llm.port import (
-    ChatMessage,
-    ChatModel,
-    ChatRequest,
-    Completed,
-    ContentDelta,
-    ModelError,
-    ModelErrorKind,
-    ReasoningDelta,
-    ToolCall,
-    Usage,
-)
+from core.events import Notice, Stopped
+from core.llm.port import ChatMessage, ChatModel, ChatRequest, ModelError, ModelErrorKind
 from core.logs import unspoken
+from core.loop.call import Caller, Emit, Reply
 from core.loop.dispatch import Dispatcher
 from core.loop.gates import (
     Budget,
+    LoopProtocol,
     Outcome,
+    Purse,
     StopReason,
     answer_limit,
     closed_gate,
-    ordered_to_answer,
     prompt_limit,
 )
-from core.loop.history import estimate_messages, trim, well_formed
-from core.loop.scrub import Hidden, Piece, Retract, Scrubber, Visible, joined
+from core.loop.history import trim
+from core.loop.host import Decision, LoopHost
+from core.loop.labelled import CONTINUE, Labelled, reads_as_answer
+from core.loop.labels import COMMON, Vocabulary
+from core.loop.meter import Meter
+from core.loop.native import Native
+from core.loop.protocol import Kind
+from core.loop.rounds import Rounds
+from core.loop.saved import RoundDone
 from core.tools.registry import Tool, ToolContext
-from memory.characters import is_blank
 
 log = logging.getLogger(__name__)
 
-Emit = Callable[[TurnEvent], Awaitable[None] | None]
-"""Takes the turn's events. It should return at once: the model waits for it."""
-
 UNREADABLE_LIMIT: Final = 3
 """Rounds in a row whose every call was unreadable, after which no more calls are taken."""
-_LONGEST_ID: Final = 64
-_SENTINELS: Final = frozenset({"(empty)", "[empty]", "(no content)", "[no content]"})
-"""What some models and proxies send instead of nothing."""
+_UNDECIDED: Final[Mapping[str, Decision]] = MappingProxyType({})
 
 
 async def run_loop(
@@ -72,25 +55,26 @@ async def run_loop(
     context: ToolContext,
     budget: Budget,
     emit: Emit,
+    host: LoopHost | None = None,
+    vocabulary: Vocabulary | None = None,
+    resume: RoundDone | None = None,
+    decisions: Mapping[str, Decision] = _UNDECIDED,
 ) -> Outcome:
     """Answer ``messages``, whose last one of the user is the request.
 
-    Raises nothing but cancellation: every failure is an outcome. Cancelling the task ends a call
-    under way and closes its connection.
+    ``vocabulary`` are the labels of the capability, for models that are talked to in labels.
+    ``resume`` is where the same request was left before; ``decisions`` are the learner's, by the
+    ids of the calls that waited for them.
+
+    Raises nothing but cancellation, and what ``host`` raises: every failure is an outcome.
+    Cancelling the task ends a call under way and closes its connection.
     """
-    turn = _Turn(model, tools if model.supports_tools else (), context, budget, emit)
-    outcome = await turn.run(messages)
-    await turn.tell(Stopped(outcome.reason.value, outcome.usage))
+    turn = _Turn(
+        model, tools, context, budget, emit, host or LoopHost(), vocabulary or COMMON, resume
+    )
+    outcome = await turn.run(messages, resume, decisions)
+    await turn.caller.tell(Stopped(outcome.reason.value, outcome.usage))
     return outcome
-
-
-@dataclass(frozen=True, slots=True)
-class _Reply:
-    """What the model said in one call."""
-
-    text: str
-    reasoning: str
-    end: Completed
 
 
 class _Turn:
@@ -103,171 +87,195 @@ class _Turn:
         context: ToolContext,
         budget: Budget,
         emit: Emit,
+        host: LoopHost,
+        vocabulary: Vocabulary,
+        resume: RoundDone | None,
     ) -> None:
         self._model = model
         self._budget = budget
-        self._emit = emit
-        self._specs = tuple(tool.spec for tool in tools)
-        self._dispatcher = Dispatcher(tools, context, secrets.token_hex(4))
+        self._host = host
         self._clock = asyncio.get_running_loop().time
         self._deadline = self._clock() + budget.deadline_seconds
-        self._history: list[ChatMessage] = []
-        self._counted = 0  # messages at the start of the history that ...
-        self._tokens = 0  # ... this many tokens were reported for
-        self._usage = Usage(0, 0)
-        self._rounds = 0
-        self._attempt = 0
-        self._unreadable = 0
+        nonce = resume.nonce if resume else secrets.token_hex(4)
+        offered = () if model.small else tools
+        dispatcher = Dispatcher(offered, context, nonce)
+        self.caller = Caller(model, emit, dispatcher.mark)
+        price = budget.price(model.name)
+        self._purse = Purse(budget.cost_limit, price, budget.answer_now_max_tokens)
+        self._meter = Meter(price)
+        self._rounds = Rounds(dispatcher, self._meter, host, self.caller, budget, nonce)
+        self._dispatcher = dispatcher
+        self._native = Native(dispatcher.mark)
+        # Labels are for calls; a model that is too small for tools is too small for labels.
+        can_label = not model.small and (bool(tools) or vocabulary is not COMMON)
+        self._labelled = Labelled(vocabulary, dispatcher.mark) if can_label else None
+        self._tools_off = not offered
+        self._prompt: list[ChatMessage] = []
         self._answer_tokens = budget.responding_max_tokens
-        self._shown: list[Piece] = []  # of the call under way
-        self._partial = ""  # what had arrived of an answer that took too long
         self._window = model.window
         self._again: set[str] = set()  # repairs that were tried; each is tried once
+        self._repair: tuple[ChatMessage, ...] = ()  # said once after a reply without a label
+        self._error: ModelError | None = None
 
-    async def run(self, messages: Sequence[ChatMessage]) -> Outcome:
-        self._history = list(trim(messages, prompt_limit(self._budget, self._model.window)))
+    async def run(
+        self,
+        messages: Sequence[ChatMessage],
+        resume: RoundDone | None,
+        decisions: Mapping[str, Decision],
+    ) -> Outcome:
+        self._prompt = list(messages)
+        own = self._rounds.own
+        if resume is not None:
+            self._rounds.restore(resume)
+            if await self._rounds.finish_calls(self._seconds(), decisions):
+                return await self._end(StopReason.CONSENT, "")
+        self._trim(prompt_limit(self._budget, self._model.window))
         gate: StopReason | None = None
         while True:
+            joined = await self._host.before_round(self._rounds.made + 1)
+            if joined:
+                own.append(ChatMessage("user", "\n\n".join(joined)))
             gate = gate or self._closed_gate()
             try:
                 reply = await self._call(closing=gate is not None)
             except TimeoutError:
-                self._partial = self._text() or self._partial
                 if gate is not None:
-                    return self._end(gate, self._partial)
+                    return await self._end(gate, self.caller.partial)
                 log.warning("model call took too long, asking for the closing answer")
                 gate = StopReason.DEADLINE
                 continue
             except ModelError as error:
                 if self._mend(error):
-                    await self.tell(Notice("retrying"))
+                    await self.caller.tell(Notice("retrying"))
                     continue
-                said = unspoken(str(error), (message.content for message in self._history))
+                said = unspoken(str(error), (message.content for message in self._history()))
                 log.warning("model call failed: %s", said)
+                self._error = error
                 reason = gate or (
                     StopReason.CONTEXT_FULL
                     if error.kind is ModelErrorKind.CONTEXT_EXCEEDED
                     else StopReason.PROVIDER_ERROR
                 )
-                return self._end(reason, "", error=error)
-            if reply.end.tool_calls and self._specs and gate is None:
-                await self._carry_out(reply)
-                if self._unreadable >= UNREADABLE_LIMIT:
-                    gate = StopReason.MALFORMED
-                continue
-            if reply.text:
-                reason = gate or StopReason.ANSWERED
-                return self._end(reason, reply.text, closing_answered=gate is not None)
-            if reply.end.finish_reason == "content_filter":
-                refused = ModelError(ModelErrorKind.REFUSED, "content filter")
-                return self._end(StopReason.PROVIDER_ERROR, "", error=refused)
-            if "empty" in self._again or gate is not None:
-                return self._end(gate or StopReason.EMPTY, "")
-            self._again.add("empty")
-            self._specs = ()
-            await self.tell(Notice("retrying"))
+                return await self._end(reason, "")
+            self._repair = ()
+            step = reply.step
+            match step.kind:
+                case Kind.ANSWER:
+                    reason = gate or StopReason.ANSWERED
+                    answered = gate is not None
+                    return await self._end(reason, step.text, answered=answered, asked=step.asked)
+                case Kind.CALLS:
+                    self._rounds.say(step.text)
+                    self._again -= {"label"}
+                    if await self._rounds.calls(step, reply.reasoning, self._seconds(), decisions):
+                        return await self._end(StopReason.CONSENT, "")
+                    if self._rounds.unreadable >= UNREADABLE_LIMIT:
+                        gate = StopReason.MALFORMED
+                case Kind.GOES_ON if self._labelled is not None:
+                    self._again -= {"label"}
+                    own += [self._labelled.spoke(step.text), ChatMessage("user", CONTINUE)]
+                    self._rounds.say(step.text)
+                    await self._rounds.report()
+                case Kind.VIOLATION if gate is None:
+                    if "label" not in self._again:
+                        self._remind(step.text)
+                        await self.caller.tell(Notice("retrying"))
+                    elif reads_as_answer(step.text):
+                        return await self._end(StopReason.ANSWERED, step.text)
+                    else:
+                        gate = StopReason.MALFORMED
+                case _:
+                    if reply.end.finish_reason == "content_filter":
+                        self._error = ModelError(ModelErrorKind.REFUSED, "content filter")
+                        return await self._end(gate or StopReason.PROVIDER_ERROR, "")
+                    if "empty" in self._again or gate is not None:
+                        return await self._end(gate or StopReason.EMPTY, step.text)
+                    self._again.add("empty")
+                    self._tools_off = True
+                    await self.caller.tell(Notice("retrying"))
 
-    async def tell(self, event: TurnEvent) -> None:
-        """Hand an event to the watcher."""
-        waiting = self._emit(event)
-        if waiting is not None:
-            await waiting
+    def _history(self) -> list[ChatMessage]:
+        return [*self._prompt, *self._rounds.own]
+
+    def _seconds(self) -> float:
+        """What is left for tools."""
+        return self._deadline - self._budget.closing_seconds - self._clock()
+
+    def _protocol(self) -> Native | Labelled:
+        """The way to talk now: a model may turn out to take no tools at any call."""
+        wanted = self._budget.protocol
+        if self._labelled is None or wanted is LoopProtocol.NATIVE:
+            return self._native
+        by_label = wanted is LoopProtocol.LABELLED or not self._model.supports_tools
+        return self._labelled if by_label else self._native
 
     def _closed_gate(self) -> StopReason | None:
+        used = self._meter.used(self._history())
+        affords = self._purse.affords(self._answer_tokens, used, self._meter.spent, closing=False)
         gate = closed_gate(
             self._budget,
             window=self._model.window,
-            round_number=self._rounds + 1,
-            used_tokens=self._used_tokens(),
+            round_number=self._rounds.made + 1,
+            used_tokens=used,
             seconds_left=self._deadline - self._clock(),
+            tool_calls=self._rounds.tool_calls,
+            affordable=affords is not None,
         )
         # Without tools the round is an answer anyway and needs no order to be one.
-        return None if gate is StopReason.ROUNDS and not self._specs else gate
+        anyway = self._tools_off and self._protocol() is self._native
+        return None if gate is StopReason.ROUNDS and anyway else gate
 
-    def _used_tokens(self) -> int:
-        return self._tokens + estimate_messages(self._history[self._counted :])
-
-    async def _call(self, *, closing: bool) -> _Reply:
+    async def _call(self, *, closing: bool) -> Reply:
         """Make one model call. Raises ModelError, and TimeoutError at the end of its time."""
-        self._rounds += 1
-        self._attempt += 1
-        self._shown = []
-        messages = well_formed(self._history)
+        self._rounds.made += 1
+        protocol = self._protocol()
+        history = self._history()
+        used = self._meter.used(history)
         until = self._deadline
         wanted = self._budget.answer_now_max_tokens
         if closing:
-            await self.tell(Notice("closing"))
-            messages = ordered_to_answer(messages)
+            await self.caller.tell(Notice("closing"))
         else:
             until -= self._budget.closing_seconds
             wanted = self._answer_tokens
+        wanted = self._purse.affords(wanted, used, self._meter.spent, closing=closing) or wanted
+        # A model that has been found to take no tools since the protocol was chosen gets none.
+        specs = () if self._tools_off else self._dispatcher.specs
+        if protocol is self._native and not self._model.supports_tools:
+            specs = ()
+        sent = protocol.tools(specs, closing=closing)
         request = ChatRequest(
-            messages,
-            () if closing else self._specs,
-            answer_limit(wanted, self._used_tokens(), self._model.window),
+            protocol.messages(self._prompt, [*self._rounds.own, *self._repair], closing=closing),
+            sent,
+            answer_limit(wanted, used, self._model.window),
             self._budget.temperature,
+            stop=protocol.stop,
         )
-        scrubber = Scrubber()
-        reasoning: list[str] = []
-        end: Completed | None = None
-        async with (
-            asyncio.timeout_at(until),
-            aclosing(self._model.stream(request, deadline=until)) as events,
-        ):
-            async for event in events:
-                match event:
-                    case ContentDelta(text):
-                        await self._show(scrubber.feed(text))
-                    case ReasoningDelta(text):
-                        reasoning.append(text)
-                        await self.tell(Thinking(text))
-                    case Completed():
-                        end = event
-            await self._show(scrubber.finish())
-        if end is None:
-            raise ModelError(ModelErrorKind.UNAVAILABLE, "no end of the answer", began=True)
-        if end.usage is not None:
-            self._usage += end.usage
-            if not closing:
-                self._tokens = end.usage.prompt_tokens
-                self._counted = len(self._history)
-        return _Reply(self._text(), "".join(reasoning), end)
-
-    def _text(self) -> str:
-        """Return the answer as far as it has arrived in this call."""
-        text = self._dispatcher.unframed(joined(self._shown))
-        return "" if text in _SENTINELS or is_blank(text.strip("`~")) else text
-
-    async def _show(self, pieces: list[Piece]) -> None:
-        for piece in pieces:
-            match piece:
-                case Visible(text):
-                    await self.tell(Content(text, self._attempt))
-                case Hidden(text):
-                    await self.tell(Thinking(text))
-                case Retract():
-                    self._attempt += 1
-            self._shown.append(piece)
-
-    async def _carry_out(self, reply: _Reply) -> None:
-        calls = _distinct(reply.end.tool_calls)
-        for call in calls:
-            await self.tell(ToolCalled(call.id, call.name, call.arguments))
-        left = self._deadline - self._budget.closing_seconds - self._clock()
-        results = await self._dispatcher.run(calls, seconds=left)
-        self._history.append(
-            ChatMessage(
-                "assistant",
-                reply.text,
-                tool_calls=tuple(returned.call for returned in results),
-                reasoning=reply.reasoning,
+        try:
+            reply = await self.caller.call(
+                protocol,
+                request,
+                until=until,
+                closing=closing,
+                exploring=self._budget.exploring_max_tokens,
+                spoken=self._rounds.spoken,
             )
-        )
-        for returned in results:
-            self._history.append(self._dispatcher.framed(returned))
-            await self.tell(ToolReturned(returned.call.id, returned.call.name, returned.result.ok))
-        readable = any(returned.readable for returned in results)
-        self._unreadable = 0 if readable else self._unreadable + 1
+        except TimeoutError:
+            self._meter.estimate(used, 0)  # it was read, and is paid for
+            raise
+        if reply.end.usage is None:
+            self._meter.estimate(used, reply.written)
+        else:
+            plain = not closing and not self._repair
+            self._meter.report(reply.end.usage, len(history) if plain else None)
+        return reply
+
+    def _remind(self, text: str) -> None:
+        """Ask once more for a step that can be read. The history does not keep it."""
+        assert self._labelled is not None
+        self._again.add("label")
+        said = (ChatMessage("assistant", text),) if text else ()
+        self._repair = (*said, ChatMessage("user", self._labelled.reminder()))
 
     def _mend(self, error: ModelError) -> bool:
         """Prepare another try after ``error``; False when there is none."""
@@ -276,39 +284,45 @@ class _Turn:
             if "broken" not in self._again:
                 self._again.add("broken")
                 return True
-        elif error.kind is ModelErrorKind.TOOLS_REFUSED and self._specs:
-            self._specs = ()
-            return True
+        elif error.kind is ModelErrorKind.TOOLS_REFUSED:
+            if "tools" not in self._again:
+                self._again.add("tools")
+                return True
         elif error.kind is ModelErrorKind.CONTEXT_EXCEEDED and "context" not in self._again:
             self._again.add("context")
             limit = prompt_limit(self._budget, self._model.window)
             if self._model.window == self._window:
                 # The refusal taught us no window, so what was too much is a guess.
-                limit = min(limit, self._used_tokens() // 2)
+                limit = min(limit, self._meter.used(self._history()) // 2)
                 self._answer_tokens = min(self._answer_tokens, 2_000)
-            self._history = list(trim(self._history, limit))
-            self._counted = self._tokens = 0
+            self._trim(limit)
+            self._meter.forget()
             return True
         return False
 
-    def _end(
-        self,
-        reason: StopReason,
-        text: str,
-        *,
-        closing_answered: bool = False,
-        error: ModelError | None = None,
+    def _trim(self, limit: int) -> None:
+        own = self._rounds.own
+        whole = trim(self._history(), limit, turn=len(own))
+        self._prompt = list(whole[: len(whole) - len(own)])
+        own[:] = whole[len(whole) - len(own) :]
+
+    async def _end(
+        self, reason: StopReason, text: str, *, answered: bool = False, asked: bool = False
     ) -> Outcome:
-        return Outcome(reason, text, self._usage, self._rounds, closing_answered, error)
-
-
-def _distinct(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Give every call of a round a short id of its own; some servers send none, or the same."""
-    seen: set[str] = set()
-    distinct: list[ToolCall] = []
-    for number, call in enumerate(calls, 1):
-        usable = 0 < len(call.id) <= _LONGEST_ID and call.id not in seen
-        own = call if usable else replace(call, id=f"call_{number}")
-        seen.add(own.id)
-        distinct.append(own)
-    return distinct
+        parts = [part for part in (self._rounds.spoken, text) if part]
+        outcome = Outcome(
+            reason,
+            "\n\n".join(parts),
+            self._meter.usage,
+            self._rounds.made,
+            answered,
+            self._error,
+            asked,
+            None if self._purse.price is None else self._meter.spent,
+        )
+        if reason is StopReason.CONSENT:
+            saved = self._rounds.saved()
+            pending = self._rounds.pending()
+            outcome = replace(outcome, pending=pending, saved=saved)
+        await self._host.on_finish(outcome)
+        return outcome

@@ -16,6 +16,7 @@ Rules:
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -25,6 +26,8 @@ class Visible:
     """Text of the answer."""
 
     text: str
+    code: bool = False
+    """It stands in a fence, where nothing means anything to us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ _ENDS_CHANNEL: Final = re.compile(
 _STARTS: Final = tuple(f"<{s}{name}" for name in (*_THINKING, *_CALLING) for s in ("", "/"))
 _WORDS: Final = (*_STARTS, *_TOKENS)
 _LONGEST: Final = max(len(word) for word in _WORDS) + 1
+_LONGEST_LABEL: Final = 80
 _INTEREST: Final = re.compile(r"[<`~]")
 _PREFIX: Final = frozenset(" \t>-*+.)0123456789")
 """Characters that may stand before a fence on its line (quotes and lists)."""
@@ -81,9 +85,14 @@ _MAY_END_PARAGRAPH: Final = re.compile(r"\n[ \t>]*(?:`{1,2}|~{1,2})?$")
 
 
 class Scrubber:
-    """Split one answer into visible and hidden text. Feed the pieces, then call ``finish``."""
+    """Split one answer into visible and hidden text. Feed the pieces, then call ``finish``.
 
-    def __init__(self) -> None:
+    A fence may follow one of the ``labels`` on its line, as in ``FINISH: ```python``.
+    """
+
+    def __init__(self, labels: Sequence[str] = ()) -> None:
+        self._labels = tuple(labels)
+        self._line = ""  # the line so far, as long as a label may be all it holds
         self._buffer = ""
         self._mode: _Mode = "text"
         self._run = 0  # length of the run that opened the fence or the inline code
@@ -128,16 +137,28 @@ class Scrubber:
         text, self._buffer = self._buffer[:length], self._buffer[length:]
         if not text:
             return
-        self._out.append(Visible(text))
+        self._out.append(Visible(text, code=self._mode == "fence"))
         line = text.rpartition("\n")
         if line[1]:
             self._bare = self._blank = self._fresh = True
-        if self._bare:
+            self._line = ""
+        if self._labels and len(self._line) <= _LONGEST_LABEL:
+            self._line += line[2]
+            self._bare = _PREFIX.issuperset(self._unlabelled(self._line))
+        elif self._bare:
             self._bare = _PREFIX.issuperset(line[2])
         if self._blank:
             self._blank = not line[2].strip()
         if line[2]:
             self._fresh = False
+
+    def _unlabelled(self, line: str) -> str:
+        """The line without a label at its beginning."""
+        text = line.lstrip(" \t")
+        for label in self._labels:
+            if text.startswith(label):
+                return text[len(label) :]
+        return line
 
     def _hide(self, length: int) -> None:
         if length:

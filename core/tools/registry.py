@@ -8,22 +8,23 @@ the model can act on.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from core.context import LearnerId
 from core.llm.port import ToolSpec
 
 log = logging.getLogger(__name__)
 
-RESULT_LIMIT = 8_000
-"""Characters of one result; the rest is cut and the cut is named."""
+RESULT_LIMIT: Final = 8_000
+"""Characters of a result that the model gets at once; ``core.loop.pages`` keeps the rest for it."""
+MOST_KEPT: Final = 1_000_000
+"""Characters of a result that are kept at all; the rest is cut and the cut is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class Tool:
     private: bool
     """Tells what is the learner's alone: not offered where others read the answer."""
     deadline_seconds: float
+    needs_consent: bool = False
+    """Runs only after the learner allowed this very call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,6 @@ class ToolResult:
 
     text: str
     ok: bool
-
-
-class BadArgumentsError(Exception):
-    """Arguments that are no JSON object, or do not fit the tool. The text is for the model."""
 
 
 def declare(
@@ -85,6 +84,7 @@ def declare(
     parallel_safe: bool = True,
     private: bool = False,
     deadline_seconds: float = 20.0,
+    needs_consent: bool = False,
 ) -> Tool:
     """Make a tool from an async function and the pydantic model of its arguments.
 
@@ -107,6 +107,7 @@ def declare(
         parallel_safe,
         private,
         deadline_seconds,
+        needs_consent,
     )
 
 
@@ -141,47 +142,14 @@ class ToolRegistry:
         )
 
 
-def parse_arguments(raw: str) -> dict[str, Any]:
-    """Read a call's arguments, which must be a JSON object.
-
-    A blank text is no arguments. An object that was encoded twice (a JSON string that holds an
-    object) is read. Raises BadArgumentsError.
-    """
-    if not raw.strip():
-        return {}
-    try:
-        value = json.loads(raw)
-        if isinstance(value, str):
-            value = json.loads(value)
-        # Python reads more than JSON is: NaN, halves of characters, nesting that others refuse.
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except json.JSONDecodeError as error:
-        raise BadArgumentsError(
-            f"The arguments are not complete JSON ({error.msg}). "
-            "Send the call again with one complete JSON object."
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise BadArgumentsError(
-            "The arguments are too deep, or no plain JSON. Send the call again with a simple "
-            "JSON object."
-        ) from error
-    if not isinstance(value, dict):
-        raise BadArgumentsError(
-            'The arguments must be a JSON object such as {"name": "value"}, '
-            f"not a {_json_kind(value)}."
-        )
-    return value
-
-
 async def run_tool(
-    tool: Tool, values: dict[str, Any], context: ToolContext, *, seconds: float
+    tool: Tool, given: BaseModel, context: ToolContext, *, seconds: float
 ) -> ToolResult:
     """Run a call to its end and return what the model is told.
 
-    ``values`` are the arguments (``parse_arguments``); ``seconds`` is what is left of the turn, the
-    tool's own deadline applies as well. Raises BadArgumentsError, nothing else.
+    ``given`` are the checked arguments (``core.tools.arguments``); ``seconds`` is what is left of
+    the turn, the tool's own deadline applies as well. Raises nothing.
     """
-    given = _validated(tool, values)
     allowed = min(tool.deadline_seconds, max(seconds, 0.0))
     try:
         async with asyncio.timeout(allowed):
@@ -190,38 +158,16 @@ async def run_tool(
         log.warning("tool %s took more than %.1f s", tool.spec.name, allowed)
         return ToolResult("The tool took too long and was stopped. Go on without it.", ok=False)
     except ToolError as error:
-        return ToolResult(cut(str(error)), ok=False)
+        return ToolResult(cut(str(error), RESULT_LIMIT), ok=False)
     except Exception:  # a tool fault must not end the turn: it is logged, the model is told
         log.exception("tool %s failed", tool.spec.name)
         return ToolResult("The tool failed. Go on without it.", ok=False)
-    return ToolResult(cut(text), ok=True)
+    return ToolResult(cut(text, MOST_KEPT), ok=True)
 
 
-def cut(text: str, limit: int = RESULT_LIMIT) -> str:
+def cut(text: str, limit: int) -> str:
     """Return ``text`` within ``limit`` characters; what is left out is named at the end."""
     if len(text) <= limit:
         return text
     note = f"\n[cut: {len(text)} characters in all]"
     return text[: max(limit - len(note), 0)] + note
-
-
-def _validated(tool: Tool, values: dict[str, Any]) -> BaseModel:
-    try:
-        return tool.arguments.model_validate(values)
-    except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc']) or 'arguments'}: {fault['msg']}"
-            for fault in error.errors(include_url=False, include_input=False)
-        )
-        schema = json.dumps(tool.spec.parameters, ensure_ascii=False)
-        raise BadArgumentsError(
-            f"The arguments do not fit: {faults}. Arguments must match {schema}."
-        ) from error
-
-
-def _json_kind(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, list):
-        return "list"
-    return "number" if isinstance(value, int | float) else "string"

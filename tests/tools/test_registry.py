@@ -9,16 +9,14 @@ import pytest
 from pydantic import BaseModel, Field
 
 from core.context import LearnerId
-from core.tools.current_time import current_time, describe
+from core.tools.current_time import NoArguments, current_time, describe
 from core.tools.registry import (
-    RESULT_LIMIT,
-    BadArgumentsError,
+    MOST_KEPT,
     Tool,
     ToolContext,
     ToolError,
     ToolRegistry,
     declare,
-    parse_arguments,
     run_tool,
 )
 
@@ -43,7 +41,7 @@ def tool(behaviour: str = "", name: str = "repeat", deadline: float = 5.0) -> To
             raise ToolError("There is no such word. Try another.")
         if behaviour == "break":
             raise ZeroDivisionError("secret path /home/x")
-        return given.word * (10_000 if behaviour == "flood" else 1)
+        return given.word * (300_000 if behaviour == "flood" else 1)
 
     return declare(name, "Say it again.", Word, run, deadline_seconds=deadline)
 
@@ -70,54 +68,35 @@ def test_a_name_cannot_be_taken_twice() -> None:
         registry.register(tool())
 
 
-@pytest.mark.parametrize(
-    ("raw", "values"),
-    [("", {}), ("  ", {}), ('{"word": "x"}', {"word": "x"}), ('"{\\"word\\": 1}"', {"word": 1})],
-)
-def test_arguments_are_read_also_when_encoded_twice(raw: str, values: dict[str, object]) -> None:
-    assert parse_arguments(raw) == values
-
-
-@pytest.mark.parametrize("raw", ["[1]", "7", "null", "true", '"word"', '{"word": "', "word"])
-def test_arguments_that_are_no_object_are_explained_to_the_model(raw: str) -> None:
-    with pytest.raises(BadArgumentsError, match="JSON"):
-        parse_arguments(raw)
-
-
-async def test_a_missing_argument_is_answered_with_its_name_and_the_schema() -> None:
-    with pytest.raises(BadArgumentsError, match=r"word: Field required.*\"properties\""):
-        await run_tool(tool(), {}, CONTEXT, seconds=5)
-
-
 async def test_a_tool_answers() -> None:
-    result = await run_tool(tool(), {"word": "echo"}, CONTEXT, seconds=5)
+    result = await run_tool(tool(), Word(word="echo"), CONTEXT, seconds=5)
     assert (result.text, result.ok) == ("echo", True)
 
 
 @pytest.mark.parametrize(("deadline", "seconds"), [(0.01, 5.0), (5.0, 0.01), (5.0, -1.0)])
 async def test_a_tool_that_hangs_is_stopped(deadline: float, seconds: float) -> None:
     hanging = tool("hang", deadline=deadline)
-    result = await run_tool(hanging, {"word": "echo"}, CONTEXT, seconds=seconds)
+    result = await run_tool(hanging, Word(word="echo"), CONTEXT, seconds=seconds)
     assert not result.ok
     assert "too long" in result.text
 
 
 async def test_a_refusal_reaches_the_model_and_a_crash_does_not_leak() -> None:
-    refused = await run_tool(tool("refuse"), {"word": "echo"}, CONTEXT, seconds=5)
-    broken = await run_tool(tool("break"), {"word": "echo"}, CONTEXT, seconds=5)
+    refused = await run_tool(tool("refuse"), Word(word="echo"), CONTEXT, seconds=5)
+    broken = await run_tool(tool("break"), Word(word="echo"), CONTEXT, seconds=5)
     assert "Try another" in refused.text
     assert not refused.ok and not broken.ok
     assert "secret" not in broken.text
 
 
 async def test_a_flood_is_cut_and_the_cut_is_named() -> None:
-    result = await run_tool(tool("flood"), {"word": "echo"}, CONTEXT, seconds=5)
-    assert len(result.text) == RESULT_LIMIT
-    assert "40000 characters" in result.text
+    result = await run_tool(tool("flood"), Word(word="echo"), CONTEXT, seconds=5)
+    assert len(result.text) == MOST_KEPT
+    assert "1200000 characters" in result.text
 
 
 async def test_the_current_time_is_the_learners() -> None:
-    result = await run_tool(current_time(lambda: CONTEXT.now), {}, CONTEXT, seconds=5)
+    result = await run_tool(current_time(lambda: CONTEXT.now), NoArguments(), CONTEXT, seconds=5)
     assert result.text == "Tuesday, 2026-12-01, 01:05, time zone Asia/Shanghai (UTC+08:00)"
 
 
