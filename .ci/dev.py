@@ -119,7 +119,16 @@ def lock() -> None:
         ]  # fmt: skip
         extras = [
             f"--extra={name}"
-            for name in ("telegram", "discord", "feishu", "local", "health", "postgres")
+            for name in (
+                "telegram",
+                "discord",
+                "feishu",
+                "local",
+                "files",
+                "health",
+                "math",
+                "postgres",
+            )
         ]
         everything: list[str | Path] = ["pyproject.toml", *extras]
         call(*resolve, *everything, "--group", "dev", "-o", DEVELOPMENT)
