@@ -19,7 +19,7 @@ from typing import Final
 from core.context import AccountId
 from core.environment import SettingsError
 from core.i18n import Words, words_for
-from core.loop.gates import Budget, reserve
+from core.loop.gates import Budget, LoopProtocol, Price, reserve
 from core.settings import account_id
 
 TUNING_FILE: Final = Path("partners.toml")
@@ -43,13 +43,20 @@ _NUMBERS: Final = MappingProxyType(
     {
         "temperature": _Number("temperature", 0, 2, whole=False),
         "max_rounds": _Number("max_rounds", 1, 100),
+        "max_tool_calls": _Number("max_tool_calls", 0, 1_000),
+        "exploring.max_tokens": _Number("exploring_max_tokens", 16, 1_000_000),
         "responding.max_tokens": _Number("responding_max_tokens", 16, 1_000_000),
         "answer_now.max_tokens": _Number("answer_now_max_tokens", 16, 1_000_000),
         "deadline_seconds": _Number("deadline_seconds", 1, 86_400, whole=False),
         "context_tokens": _Number("context_tokens", 1_000, 10_000_000),
         "reserve_tokens": _Number("reserve_tokens", 0, 2_500_000),
+        "cost_limit": _Number("cost_limit", 0, 1_000_000, whole=False),
     }
 )
+
+_PROTOCOL: Final = "protocol"
+_PRICES: Final = ("prompt", "completion")
+_MONEY: Final = _Number("price", 0, 1_000_000, whole=False)
 
 JOIN_SECONDS: Final = 8.0
 _JOIN: Final = _Number("join_seconds", 0, 600, whole=False)
@@ -59,7 +66,7 @@ _OTHER_SHAPES: Final = MappingProxyType(
         "max_tokens": "responding.max_tokens",
         **{
             shape: f"{step}.max_tokens"
-            for step in ("responding", "answer_now")
+            for step in ("exploring", "responding", "answer_now")
             for shape in (step, f"{step}_max_tokens")
         },
     }
@@ -145,16 +152,18 @@ class _Reader:
         self.warnings: list[str] = []
 
     def read(self, tables: Mapping[str, object]) -> Tuning:
-        known = ("capabilities", "conversation", "access", "channels")
+        known = ("capabilities", "prices", "conversation", "access", "channels")
         for key in tables:
             if key not in known:
                 self.unknown(key, "", known)
-        capabilities = dict(DEFAULTS)
+        prices = tuple(self.prices(self.table(tables, "prices")))
+        capabilities = {name: replace(tuned, prices=prices) for name, tuned in DEFAULTS.items()}
         for name, table in self.table(tables, "capabilities").items():
             if name not in DEFAULTS:
                 self.unknown(name, "capabilities.", tuple(DEFAULTS))
             elif isinstance(table, dict):
-                capabilities[name] = self.capability(f"capabilities.{name}.", table, DEFAULTS[name])
+                prefix = f"capabilities.{name}."
+                capabilities[name] = self.capability(prefix, table, capabilities[name])
             else:
                 self.no_table(f"capabilities.{name}", table)
         access = self.table(tables, "access")
@@ -185,9 +194,12 @@ class _Reader:
     def capability(self, prefix: str, table: Mapping[str, object], default: Budget) -> Budget:
         values: dict[str, float] = {}
         for key, value in _flat(table):
+            if key == _PROTOCOL:
+                default = replace(default, protocol=self.protocol(prefix + key, value, default))
+                continue
             number = _NUMBERS.get(_OTHER_SHAPES.get(key, key))
             if number is None:
-                self.unknown(key, prefix, tuple(_NUMBERS))
+                self.unknown(key, prefix, (*_NUMBERS, _PROTOCOL))
                 continue
             usable = self.number(prefix + key, value, number, getattr(default, number.name))
             if usable is not None:
@@ -205,6 +217,49 @@ class _Reader:
                 )
             )
         return usable_tuning
+
+    def protocol(self, key: str, value: object, default: Budget) -> LoopProtocol:
+        try:
+            return LoopProtocol(str(value).strip().lower())
+        except ValueError:
+            self.warnings.append(
+                self.words(
+                    "{file}: {key} is “{value}”, which cannot be used; it stays {default}. "
+                    "Write one of: {choices}.",
+                    file=self.file,
+                    key=key,
+                    value=str(value)[:80],
+                    default=default.protocol,
+                    choices=", ".join(LoopProtocol),
+                )
+            )
+            return default.protocol
+
+    def prices(self, table: Mapping[str, object]) -> Iterator[Price]:
+        """The prices of models; one that is not complete is none."""
+        for model, costs in table.items():
+            key = f"prices.{model}"
+            if not isinstance(costs, dict):
+                self.no_table(key, costs)
+                continue
+            values: dict[str, float] = {}
+            for name, value in costs.items():
+                if name not in _PRICES:
+                    self.unknown(name, f"{key}.", _PRICES)
+                elif (price := self.number(f"{key}.{name}", value, _MONEY, 0)) is not None:
+                    values[name] = price
+            if len(values) == len(_PRICES):
+                yield Price(model, values["prompt"], values["completion"])
+            else:
+                self.warnings.append(
+                    self.words(
+                        "{file}: {key} needs both prompt and completion, the price of a million "
+                        "tokens each; without them {model} has no limit on its cost.",
+                        file=self.file,
+                        key=key,
+                        model=model,
+                    )
+                )
 
     def number(self, key: str, value: object, number: _Number, default: object) -> float | None:
         """Return a usable number, None after a warning."""

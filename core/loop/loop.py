@@ -223,7 +223,8 @@ class _Turn:
         )
         # Without tools the round is an answer anyway and needs no order to be one.
         anyway = self._tools_off and self._protocol() is self._native
-        return None if gate is StopReason.ROUNDS and anyway else gate
+        of_calls = gate in (StopReason.ROUNDS, StopReason.TOOL_CALLS)
+        return None if of_calls and anyway else gate
 
     async def _call(self, *, closing: bool) -> Reply:
         """Make one model call. Raises ModelError, and TimeoutError at the end of its time."""

@@ -52,6 +52,8 @@ _FAILURES = {
     StopReason.DEADLINE: N_("That took longer than I may take. I've kept your question."),
     StopReason.ROUNDS: N_("I went round in circles there. I've kept your question."),
     StopReason.CONTEXT_FULL: N_("This conversation has grown too long for me. /new starts afresh."),
+    StopReason.COST: N_("That would cost more than I may spend on it. I've kept your question."),
+    StopReason.TOOL_CALLS: N_("I looked up too much and found no end. I've kept your question."),
     StopReason.MALFORMED: N_("I could not put my answer together. I've kept your question."),
     StopReason.EMPTY: N_("I found nothing to say to that. I've kept your question."),
 }

@@ -18,7 +18,7 @@ from sqlalchemy import text as sql
 
 from core.access import AccessMode, AccessPolicy
 from core.i18n import LANGUAGES, LOCALES, language_from
-from core.loop.gates import Budget
+from core.loop.gates import Budget, Price
 from core.scheduling.nudges import OPENINGS
 from core.store.tables import AccessState
 from tests.house.conftest import MakeHome
@@ -264,11 +264,15 @@ class Walk:
                 await self.tell(ada, "1?")
             self.openai.default = _calls_for_ever
             await self.tell(ada, "1?")
+            chat = self.home.house._runner.chat
+            dear = Price(chat.model.name, 1, 1)
+            for budget in (Budget(max_tool_calls=1), Budget(cost_limit=1e-9, prices=(dear,))):
+                object.__setattr__(chat, "budget", budget)
+                await self.tell(ada, "1?")
             for _ in range(2):
                 reply, gate = hanging()
                 gates.append(gate)
                 self.openai.script(reply)
-            chat = self.home.house._runner.chat
             object.__setattr__(chat, "budget", Budget(deadline_seconds=0.2))
             await self.tell(ada, "1?")
             object.__setattr__(chat, "budget", self.home.budget)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.i18n import words_for
-from core.loop.gates import Budget
+from core.loop.gates import Budget, LoopProtocol, Price
 from core.settings import SettingsError
 from core.tuning import DEFAULTS, Tuning, load_tuning
 
@@ -204,4 +204,40 @@ def test_every_number_can_be_set() -> None:
     example = (Path(__file__).parents[2] / "partners.toml.example").read_text("utf-8")
     lines = [line.split("=")[0].strip() for line in example.splitlines() if line[:1].isalpha()]
     keys = {line.replace(".", "_") for line in lines}
-    assert keys == {field.name for field in fields(Budget)} | {"allow"}
+    settable = {field.name for field in fields(Budget)} - {"prices"}
+    assert keys == settable | {"allow", "join_seconds"}
+
+
+# --- the way to talk, and what it costs ---------------------------------------------------------
+
+
+def test_the_protocol_is_one_of_three_words() -> None:
+    assert chat('protocol = "Labelled"').capability("chat").protocol is LoopProtocol.LABELLED
+    tuning = chat('protocol = "morse"')
+    assert tuning.capability("chat") == DEFAULT
+    (warning,) = tuning.warnings
+    assert "it stays auto. Write one of: auto, native, labelled." in warning
+
+
+def test_prices_are_those_of_every_capability() -> None:
+    tuning = load(
+        '[prices."gpt-4o-mini"]\nprompt = 0.15\ncompletion = "0.6"\n'
+        "[capabilities.chat]\ncost_limit = 0.05\n"
+    )
+    budget = tuning.capability("chat")
+    assert (tuning.warnings, budget.cost_limit) == ((), 0.05)
+    assert budget.price("GPT-4o-mini") == Price("gpt-4o-mini", 0.15, 0.6)
+    assert budget.price("another") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[prices.m]\nprompt = 1", "prices.m needs both prompt and completion"),
+        ("[prices.m]\nprompt = 1\ncompletion = -1", "prices.m.completion is “-1”"),
+        ("[prices.m]\nprompt = 1\ncompletion = 1\ninput = 1", "nobody knows prices.m.input"),
+        ("[prices]\nm = 3", "prices.m is “3”, which is ignored"),
+    ],
+)
+def test_a_price_of_no_use_is_told(text: str, said: str) -> None:
+    assert any(said in warning for warning in load(text).warnings)
