@@ -109,7 +109,7 @@ class Labelled:
         if spoken:
             return Step(Kind.GOES_ON, spoken)
         loose = readable("\n".join(s.text for s in segments if s.label is None), self._mark)
-        thought = any(s.label for s in segments)
+        thought = any(s.label and not s.label.does for s in segments)
         if loose or thought:
             return Step(Kind.VIOLATION, "" if thought else loose)
         return Step(Kind.SILENCE)

@@ -226,6 +226,12 @@ class LabelReader:
         if not text or self.cut:
             return
         segment = self.segments[-1]
+        if not segment.parts:
+            text = text.lstrip()
+            if not text:
+                return
+            if self.spoken and _does(segment, Does.SPEAK):
+                out.append(Visible("\n"))  # a paragraph of its own
         segment.parts.append(text)
         if _does(segment, Does.SPEAK):
             out.append(Visible(text))
