@@ -23,9 +23,13 @@ from core.llm.port import ChatModel
 from core.loop.gates import Budget
 from core.scheduling.nudges import Swept, sweep
 from core.store.session import Store
+from core.tools.calculate import calculate
+from core.tools.cards_add import cards_add
 from core.tools.cards_due import cards_due
 from core.tools.current_time import current_time
+from core.tools.memory import memory_remember, memory_search
 from core.tools.registry import ToolRegistry
+from core.tools.show_progress import show_progress
 from core.turns.chat import ChatTurn
 from core.turns.delivery import Delivery
 from core.turns.intake import Defaults, Intake, runs_at_once
@@ -37,7 +41,17 @@ from personas.persona import PersonaLibrary
 
 log = logging.getLogger(__name__)
 
-TOOLS = frozenset({"current_time", "cards_due"})
+TOOLS = frozenset(
+    {
+        "calculate",
+        "cards_add",
+        "cards_due",
+        "current_time",
+        "memory_remember",
+        "memory_search",
+        "show_progress",
+    }
+)
 """Names of all tools, for checking persona files without a house."""
 CAPABILITIES = frozenset({ChatCapability.name})
 SETTLE_EVERY = 5.0
@@ -74,7 +88,17 @@ class House:
         self._intake = Intake(
             parts.store, parts.policy, parts.defaults, parts.clock, self._proactive
         )
-        tools = ToolRegistry([current_time(parts.clock.now), cards_due(parts.store)])
+        tools = ToolRegistry(
+            [
+                calculate(),
+                cards_add(parts.store, parts.clock),
+                cards_due(parts.store),
+                current_time(parts.clock.now),
+                memory_remember(parts.memory, parts.clock.now),
+                memory_search(parts.memory),
+                show_progress(parts.store),
+            ]
+        )
         self._runner = Runner(
             store=parts.store,
             clock=parts.clock,

@@ -6,24 +6,25 @@ applied once, however often a button is tapped.
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
 from sqlmodel import Session, col, select
 
-from core.clock import standing, study_date
+from core.clock import study_date
 from core.commands.declare import CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request
-from core.document import Button, Document, plain
+from core.document import Button, Document
 from core.i18n import N_, Words
 from core.ids import new_id
 from core.learning import deck
 from core.learning.cards import BACK_MAX, FRONT_MAX, CardProblem, CardText, parse_card
 from core.learning.deck import Rated
-from core.learning.digest import LearnerTime, next_reminder
+from core.learning.digest import next_reminder
 from core.learning.selection import due
 from core.learning.spacing import Rating, preview
+from core.scheduling.consent import reminders_begin
 from core.store.tables import Card, Learner
 from memory.journal import Event
 from memory.layers import Surface
@@ -59,17 +60,6 @@ def actions() -> tuple[Action, ...]:
     )
 
 
-def learner_time(learner: Learner) -> LearnerTime:
-    """A learner's habits as the planning rules take them."""
-    return LearnerTime(
-        zone=ZoneInfo(standing(learner.zone)),
-        hour=time.fromisoformat(learner.reminder_time),
-        enabled=learner.reminders,
-        consent_at=learner.reminders_from,
-        last_active=learner.seen_at,
-    )
-
-
 def question(words: Words, card: Card, done: int, left: int) -> tuple[str, Button]:
     """A card as it is asked: ``1/3`` and the question, with the button that shows the answer."""
     text = f"{done + 1}/{done + left}\n\n{card.front}"
@@ -100,31 +90,11 @@ def _save(session: Session, request: Request, text: CardText) -> Reply:
     )
     saved = words("Saved. It is in /review at once.")
     learner = session.get_one(Learner, request.learner_id)
-    if learner.reminders_from is not None:
+    told = reminders_begin(session, learner, words, request.now)
+    if told is None:
         return Reply(Document(markdown=saved), events=(event,))
-    learner.reminders_from = request.now
-    cards = deck.load(session, request.learner_id)
-    first = next_reminder(request.now, learner_time(learner), cards)
-    if first is None or learner.home is None:
-        return Reply(Document(markdown=saved), events=(event,))
-    when = words(
-        "I'll ask you {day} at {time} ({zone} time).",
-        day=words.day(first.astimezone(zone).date(), request.now.astimezone(zone).date()),
-        time=words.time(first, request.zone),
-        zone=plain(request.zone),
-    )
-    return Reply(
-        Document(
-            markdown=f"{saved}\n\n{when}",
-            buttons=(
-                (
-                    Button(label=words("Change time"), action="reminder:change"),
-                    Button(label=words("No reminders"), action="reminder:off"),
-                ),
-            ),
-        ),
-        events=(event,),
-    )
+    document = Document(markdown=f"{saved}\n\n{told.markdown}", buttons=told.buttons)
+    return Reply(document, events=(event,))
 
 
 def _problem(words: Words, problem: CardProblem, text: str) -> str:
@@ -181,7 +151,7 @@ def _count(session: Session, request: Request) -> Reply:
     if waiting:
         rows.append((Button(label=words("Start"), action="review:"),))
     if learner.home is not None:
-        following = next_reminder(request.now, learner_time(learner), cards)
+        following = next_reminder(request.now, deck.learner_time(learner), cards)
         if learner.reminders and following:
             lines.append(words("Next reminder: {when}.", when=_moment(request, following)))
         if learner.reminders:

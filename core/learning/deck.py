@@ -5,19 +5,22 @@ Every function runs inside the caller's transaction.
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from enum import Enum, auto
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import bindparam, or_
 from sqlmodel import Session, col, func, select
 
+from core.clock import standing
 from core.ids import new_id
 from core.learning import spacing
 from core.learning.cards import LEECH_LAPSES, CardText, duplicate_key, sibling_key
+from core.learning.digest import LearnerTime
 from core.learning.selection import SESSION_LIMITS, DueCard, queue
 from core.learning.spacing import RETENTION, Memory, Rating, Reviewed, State
 from core.store.session import insert_new
-from core.store.tables import Card, Review
+from core.store.tables import Card, Learner, Review
 
 
 class Rated(Enum):
@@ -134,3 +137,14 @@ def rate(
     card.due_day, card.last_day = after.due_day, after.last_day
     card.reps, card.lapses = after.reps, after.lapses
     return card, reviewed
+
+
+def learner_time(learner: Learner) -> LearnerTime:
+    """A learner's habits as the planning rules take them."""
+    return LearnerTime(
+        zone=ZoneInfo(standing(learner.zone)),
+        hour=time.fromisoformat(learner.reminder_time),
+        enabled=learner.reminders,
+        consent_at=learner.reminders_from,
+        last_active=learner.seen_at,
+    )

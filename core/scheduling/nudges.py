@@ -15,7 +15,7 @@ from functools import partial
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session, col, select
 
-from core.commands.cards import learner_time, question
+from core.commands.cards import question
 from core.context import ReplyTarget
 from core.document import Button, Document
 from core.i18n import N_, Language, Words, language_from, words_for
@@ -92,7 +92,7 @@ def _nudge(
 ) -> bool:
     learner = session.get_one(Learner, learner_id)
     cards = deck.load(session, learner_id)
-    outcome = plan(as_of, learner_time(learner), cards, _history(session, learner))
+    outcome = plan(as_of, deck.learner_time(learner), cards, _history(session, learner))
     if isinstance(outcome, NotYet):
         log.debug("no nudge: %s", outcome.reason)
         return False

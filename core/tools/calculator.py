@@ -1,0 +1,168 @@
+"""The calculator's own process: reads an expression from standard input, prints its value.
+
+Run as ``python -m core.tools.calculator`` by ``core.tools.calculate``, which kills it when it takes
+too long. The expression is parsed here, node by node; nothing of it is ever evaluated as Python.
+Prints one JSON object, ``{"value": …}`` or ``{"error": …}``.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import sympy
+
+_LONGEST_VALUE: Final = 2_000
+_LARGEST_POWER: Final = 10_000
+_MEMORY: Final = 1 << 30
+"""Bytes the process may have, where the system can tell it."""
+
+_CONSTANTS: Final = {"pi": sympy.pi, "e": sympy.E, "i": sympy.I, "oo": sympy.oo, "inf": sympy.oo}
+_NAMES: Final = (
+    "sqrt", "cbrt", "root", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+    "tanh", "exp", "log", "ceiling", "floor", "sign", "gcd", "lcm", "isprime", "factorint",
+    "simplify", "expand", "factor", "apart", "together", "cancel", "Rational", "binomial", "re",
+    "im", "arg", "conjugate", "Max", "Min", "gamma", "erf", "diff", "integrate", "limit",
+)  # fmt: skip
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    **{name: getattr(sympy, name) for name in _NAMES},
+    "ln": sympy.log,
+    "abs": sympy.Abs,
+    "max": sympy.Max,
+    "min": sympy.Min,
+    "round": lambda value, digits=0: sympy.N(value).round(int(digits)),
+    "N": lambda value, digits=15: sympy.N(value, min(int(digits), 100)),
+    "log10": lambda value: sympy.log(value, 10),
+    "log2": lambda value: sympy.log(value, 2),
+    "factorial": lambda value: _bounded(sympy.factorial, value),
+    "solve": lambda equation, *unknowns: sympy.solve(equation, *unknowns),
+    "sum": sympy.summation,
+    "product": sympy.product,
+    "mean": lambda *values: sum(values, sympy.S.Zero) / len(values),
+}
+_BINARY: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.FloorDiv: lambda a, b: sympy.floor(a / b),
+    ast.Mod: lambda a, b: sympy.Mod(a, b),
+    ast.Pow: lambda a, b: _power(a, b),
+}
+_COMPARED: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
+    ast.Eq: sympy.Eq,
+    ast.NotEq: sympy.Ne,
+    ast.Lt: sympy.Lt,
+    ast.LtE: sympy.Le,
+    ast.Gt: sympy.Gt,
+    ast.GtE: sympy.Ge,
+}
+
+
+class Unreadable(ValueError):
+    """The expression holds something that is no calculation; the text says what."""
+
+
+def value_of(expression: str) -> str:
+    """Return what an expression comes to, exactly, with its decimal value where that tells more.
+
+    Raises Unreadable, or an ArithmeticError or ValueError of the calculation.
+    """
+    try:
+        tree = ast.parse(_as_python(expression), mode="eval")
+    except SyntaxError:
+        raise Unreadable("this is no expression; write it like 3*x**2 + sqrt(2)") from None
+    except (RecursionError, MemoryError):
+        raise Unreadable("the expression is nested too deeply") from None
+    exact = _value(tree.body)
+    if exact is sympy.zoo or exact is sympy.nan:
+        raise Unreadable("this has no value, such as a division by zero")
+    shown = str(exact)
+    closed = isinstance(exact, sympy.Expr) and exact.is_number and not exact.has(sympy.Float)
+    if closed and not exact.is_Integer and exact.is_finite:
+        decimal = str(sympy.N(exact, 15))
+        if decimal != shown:
+            shown = f"{shown} = {decimal}"
+    return shown if len(shown) <= _LONGEST_VALUE else f"{shown[:_LONGEST_VALUE]} …"
+
+
+def _as_python(expression: str) -> str:
+    text = expression.strip().translate(str.maketrans("×·÷−（），", "**/-(),"))
+    text = text.replace("^", "**").replace("π", "pi").replace("√", "sqrt")
+    # A single sign of equality asks for an equation.
+    if text.count("=") == 1 and not any(sign in text for sign in ("<=", ">=", "!=")):
+        text = text.replace("=", "==")
+    return text
+
+
+def _value(node: ast.expr) -> Any:
+    match node:
+        case ast.Constant(value=bool()):
+            raise Unreadable("true and false cannot be calculated with")
+        case ast.Constant(value=int() | float() as number):
+            # A decimal is what is written, not the nearest binary fraction.
+            return sympy.Integer(number) if isinstance(number, int) else sympy.Rational(str(number))
+        case ast.Name(id=name) if name in _CONSTANTS:
+            return _CONSTANTS[name]
+        case ast.Name(id=name) if name.isalpha() and len(name) <= 10:
+            return sympy.Symbol(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _value(operand)
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _BINARY:
+            return _BINARY[type(operator)](_value(left), _value(right))
+        case ast.Compare(left=left, ops=[operator], comparators=[right]):
+            if type(operator) in _COMPARED:
+                return _COMPARED[type(operator)](_value(left), _value(right))
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return tuple(_value(part) for part in parts)
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](*(_value(argument) for argument in arguments))
+        case ast.Call(func=ast.Name(id=name)):
+            raise Unreadable(f"there is no function {name} here")
+        case _:
+            pass
+    raise Unreadable("only numbers, letters, + - * / ** ( ) and functions can be calculated")
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    if exponent.is_number and base.is_number and abs(sympy.N(exponent)) > _LARGEST_POWER:
+        raise Unreadable(f"a power has at most the exponent {_LARGEST_POWER}")
+    return base**exponent
+
+
+def _bounded(function: Callable[[Any], Any], value: Any) -> Any:
+    if value.is_number and sympy.N(value) > _LARGEST_POWER:
+        raise Unreadable(f"that is too large: at most {_LARGEST_POWER}")
+    return function(value)
+
+
+def _limit_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # Windows: the time limit alone holds
+        return
+    with_limit = getattr(resource, "RLIMIT_AS", None)
+    if with_limit is not None and sys.platform == "linux":
+        resource.setrlimit(with_limit, (_MEMORY, _MEMORY))
+
+
+def main() -> None:
+    """Calculate one expression."""
+    sys.set_int_max_str_digits(20_000)
+    _limit_memory()
+    try:
+        said = {"value": value_of(sys.stdin.buffer.read().decode("utf-8", "replace"))}
+    except Unreadable as error:
+        said = {"error": str(error)}
+    except Exception as error:  # noqa: BLE001  # whatever the algebra raises, in a word
+        said = {"error": f"this cannot be calculated ({type(error).__name__})"}
+    sys.stdout.buffer.write(json.dumps(said).encode())
+
+
+if __name__ == "__main__":
+    main()
