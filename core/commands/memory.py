@@ -12,7 +12,7 @@ from sqlmodel import Session
 from core.clock import study_date
 from core.commands.declare import CommandSpec
 from core.commands.request import Answer, Command, Reply, Request
-from core.document import Document
+from core.document import LARGEST_FILE, Document, File
 from core.i18n import N_, Words
 from core.ids import new_id
 from core.learning import deck
@@ -22,6 +22,7 @@ from memory.notes import NoteEmpty, NoteTooLong, Remembered, remember
 from memory.recall import Section, overview
 from memory.redact import redact
 
+FILE_WORDS = frozenset({"file", "files", "文件"})
 TITLES = {
     Profile.PROFILE: N_("About you"),
     Profile.PREFERENCES: N_("How you like to learn"),
@@ -31,13 +32,37 @@ TITLES = {
 
 
 def memory(root: Path) -> Command:
-    """``/memory``: everything the third layer says, readable, and what is due."""
+    """``/memory``: everything the third layer says, readable, and what is due.
+
+    ``/memory file`` sends the files themselves.
+    """
 
     async def handle(request: Request) -> Answer:
+        if request.arguments.strip().casefold() in FILE_WORDS:
+            folder = LearnerFolder(root, request.learner_id)
+            return _sent(request.words, await asyncio.to_thread(_files, folder))
         known = await asyncio.to_thread(overview, LearnerFolder(root, request.learner_id))
         return partial(_show, request=request, known=known)
 
-    return Command(CommandSpec("memory", N_("what I know about you"), private=True), handle)
+    spec = CommandSpec("memory", N_("what I know about you"), N_("[file]"), private=True)
+    return Command(spec, handle)
+
+
+def _files(folder: LearnerFolder) -> tuple[File, ...]:
+    """The Markdown files of the third layer, as they are; those too large to send are left out."""
+    written = ((kind, folder.read(folder.profile(kind))) for kind in Profile)
+    return tuple(
+        File(name=f"{kind}.md", mime="text/markdown", data=data)
+        for kind, data in written
+        if data.strip() and len(data) <= LARGEST_FILE
+    )
+
+
+def _sent(words: Words, files: tuple[File, ...]) -> Reply:
+    if not files:
+        return Reply(Document(markdown=words("There is nothing in your memory yet.")))
+    text = words("Your memory, as it is kept. It is Markdown: any text editor opens it.")
+    return Reply(Document(markdown=text, files=files))
 
 
 def _show(session: Session, request: Request, known: tuple[Section, ...]) -> Reply:

@@ -207,14 +207,14 @@ class Walk:
         await self.tell(many, "/review")
 
     async def memory(self, ada: Person) -> None:
-        await self.tell(ada, "/memory", "/remember", f"/remember {'7' * 1001}")
+        await self.tell(ada, "/memory", "/memory file", "/remember", f"/remember {'7' * 1001}")
         await self.tell(ada, "/remember 7", "/remember 7", f"/remember sk-{'7' * 40}")
         folder = await self.home.memory_of(ada)
         for name in ("preferences", "knowledge", "recent"):
             (folder.path / "profile" / f"{name}.md").write_text("- 7\n", encoding="utf-8")
         await self.tell(ada, "/memory")
         self.home.clock.advance(days=1)
-        await self.tell(ada, "/memory")
+        await self.tell(ada, "/memory", "/memory file")
 
     async def odd(self, ada: Person) -> None:
         await self.tell(ada, "/reveiw", "/zzzzzz", "字" * 100_000)
