@@ -66,6 +66,11 @@ class OpenAIModel:
         """True until the model has refused tools."""
         return self._provider.lessons.quirks(self.name).tools
 
+    @property
+    def sees_images(self) -> bool:
+        """What the name tells, until the model has refused a picture."""
+        return self._provider.lessons.quirks(self.name).images
+
     def named(self, name: str) -> OpenAIModel:
         """Return another model of the same provider."""
         if name == self.name:
@@ -125,6 +130,8 @@ class OpenAIModel:
         client = await self._provider.client()
         lessons = self._provider.lessons
         tried: set[Quirks] = set()
+        pictures = any(message.images for message in request.messages)
+        unseen = False
         while True:
             quirks = lessons.quirks(self.name)
             tried.add(quirks)
@@ -132,19 +139,26 @@ class OpenAIModel:
             try:
                 return await Answer.begin(
                     client,
-                    body_of(self.name, request, quirks),
+                    body_of(
+                        self.name, request, replace(quirks, images=False) if unseen else quirks
+                    ),
                     left,
                     most=CHARACTERS_A_TOKEN * request.max_tokens,
                 )
             except RefusedError as refused:
-                learned = lesson(quirks, refused.parameter, refused.detail)
+                learned = lesson(quirks, refused.parameter, refused.detail, pictures=pictures)
                 if refused.kind is ModelErrorKind.CONTEXT_EXCEEDED:
                     window = window_in(refused.detail)
                     if window is not None:
                         lessons.learn(self.name, replace(quirks, window=window))
                     raise
                 if learned is None or learned in tried:
-                    raise
+                    if not pictures or unseen or not quirks.images:
+                        raise
+                    # Perhaps it is this picture: the question is answered without it, once.
+                    log.info("%s refused a request with pictures, asking without", self.name)
+                    unseen = True
+                    continue
                 log.info("%s refused a parameter, calling it differently from now on", self.name)
                 lessons.learn(self.name, learned)
                 if request.tools and quirks.tools and not learned.tools:

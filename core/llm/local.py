@@ -31,6 +31,7 @@ from core.llm.port import (
     ReasoningDelta,
     Usage,
 )
+from core.llm.wire import said
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +107,7 @@ class LocalModel:
     """
 
     supports_tools = False
+    sees_images = False
     small = True
     window: int | None = WINDOW
 
@@ -196,7 +198,7 @@ class _Call:
     def run(self, server: Any, request: ChatRequest) -> None:
         """Answer to the end or until stopped. Runs in the thread."""
         body = {
-            "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+            "messages": [{"role": m.role, "content": said(m)} for m in request.messages],
             "max_tokens": request.max_tokens,
             "stream": True,
             "stream_options": {"include_usage": True},

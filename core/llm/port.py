@@ -6,9 +6,9 @@ Nothing here knows a provider. ``core.llm.client`` and ``core.llm.local`` implem
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,19 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture for a model that can see."""
+
+    mime: str
+    """``image/jpeg`` or ``image/png``, which every provider takes."""
+    data: bytes = field(repr=False)
+
+
+PICTURE_TOKENS: Final = 1_600
+"""About what a picture costs of the window, as providers count those of 1,568 pixels."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatMessage:
     """One message of the request."""
 
@@ -43,6 +56,8 @@ class ChatMessage:
     reasoning: str = ""
     """What the model thought before these tool calls. Some models want it back within the turn;
     it goes to no other."""
+    images: tuple[Picture, ...] = ()
+    """Only on a user's message. A model that cannot see is told that they came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +82,14 @@ class Usage:
 
     prompt_tokens: int
     completion_tokens: int
+    stand_in: str | None = None
+    """Name of the model that answered in place of the one that was asked, where one did."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
+            other.stand_in or self.stand_in,
         )
 
 
@@ -159,6 +177,10 @@ class ChatModel(Protocol):
     @property
     def supports_tools(self) -> bool:
         """The model can call tools."""
+
+    @property
+    def sees_images(self) -> bool:
+        """The model takes pictures, as far as is known: False once it has refused one."""
 
     @property
     def small(self) -> bool:

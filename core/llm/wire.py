@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from core.llm.port import ChatMessage, ChatRequest, ModelError, ModelErrorKind
-from core.llm.quirks import Quirks, exceeded
+from core.llm.quirks import Quirks, blind, exceeded
 
 if TYPE_CHECKING:
     from openai import APIError
@@ -57,7 +58,7 @@ def body_of(name: str, request: ChatRequest, quirks: Quirks) -> dict[str, Any]:
 
 
 def _message(message: ChatMessage, quirks: Quirks) -> dict[str, Any]:
-    wire: dict[str, Any] = {"role": message.role, "content": message.content}
+    wire: dict[str, Any] = {"role": message.role, "content": _content(message, quirks)}
     if message.tool_calls:
         wire["content"] = message.content or None
         wire["tool_calls"] = [
@@ -73,6 +74,28 @@ def _message(message: ChatMessage, quirks: Quirks) -> dict[str, Any]:
     if message.tool_call_id is not None:
         wire["tool_call_id"] = message.tool_call_id
     return wire
+
+
+def _content(message: ChatMessage, quirks: Quirks) -> str | list[dict[str, Any]]:
+    """Return the text, as a list of parts where pictures go with it: the text first."""
+    if not message.images or not quirks.images:
+        return said(message)
+    parts: list[dict[str, Any]] = [{"type": "text", "text": message.content}]
+    for picture in message.images:
+        encoded = base64.b64encode(picture.data).decode("ascii")
+        url = f"data:{picture.mime};base64,{encoded}"
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return parts
+
+
+def said(message: ChatMessage) -> str:
+    """Return the text of a message for a model that cannot see: it says that pictures came."""
+    if not message.images:
+        return message.content
+    many = len(message.images)
+    what = "A picture" if many == 1 else f"{many} pictures"
+    note = f"[{what} came with this message. You cannot see pictures: say so, and do not guess.]"
+    return f"{message.content}\n\n{note}"
 
 
 def translated(error: APIError, *, began: bool) -> ModelError:
@@ -100,6 +123,8 @@ def translated(error: APIError, *, began: bool) -> ModelError:
 def _kind(status: int, code: str, detail: str) -> ModelErrorKind:
     if status in (400, 413, 422, 500) and exceeded(f"{code} {detail}"):
         return ModelErrorKind.CONTEXT_EXCEEDED
+    if status in (400, 404, 415, 422, 500, 501) and blind(detail):
+        return ModelErrorKind.REFUSED  # some say it as if they were broken, or the model unknown
     if status in (401, 403):
         return ModelErrorKind.UNAUTHORIZED
     if status == 404 or code == "model_not_found":

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from core.llm.port import ChatMessage
+from core.llm.port import PICTURE_TOKENS, ChatMessage
 
 INTERRUPTED: Final = "[no result: the call was interrupted]"
 _CUT: Final = "\n[…]\n"
@@ -30,9 +30,10 @@ def estimate(text: str) -> int:
 
 
 def estimate_message(message: ChatMessage) -> int:
-    """Return about how many tokens a message has, its calls included."""
+    """Return about how many tokens a message has, its calls and pictures included."""
     calls = sum(estimate(call.name) + estimate(call.arguments) for call in message.tool_calls)
-    return _OVERHEAD + estimate(message.content) + calls
+    pictures = PICTURE_TOKENS * len(message.images)
+    return _OVERHEAD + estimate(message.content) + calls + pictures
 
 
 def estimate_messages(messages: Iterable[ChatMessage]) -> int:

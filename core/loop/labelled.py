@@ -227,7 +227,8 @@ def _alternating(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
         role: Literal["system", "user", "assistant", "tool"] = message.role
         if joined and joined[-1].role == role and role != "system":
             text = f"{joined[-1].content}\n\n{message.content}"
-            joined[-1] = replace(joined[-1], content=text)
+            images = (*joined[-1].images, *message.images)
+            joined[-1] = replace(joined[-1], content=text, images=images)
         else:
             joined.append(message)
     return tuple(joined)

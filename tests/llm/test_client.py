@@ -21,6 +21,7 @@ from core.llm.port import (
     ModelError,
     ModelErrorKind,
     ModelEvent,
+    Picture,
     ReasoningDelta,
     ToolCall,
     ToolSpec,
@@ -245,6 +246,70 @@ async def test_reasoning_goes_back_only_to_a_model_that_asks_for_it(
     first, second = (chat.json["messages"][1] for chat in server.chats)
     assert "reasoning_content" not in first
     assert second["reasoning_content"] == "because"
+
+
+PNG = Picture("image/png", b"\x89PNG\r\n\x1a\n rest")
+
+
+def seeing() -> ChatRequest:
+    messages = (ChatMessage("system", "Teach."), ChatMessage("user", "Why?", images=(PNG,)))
+    return ChatRequest(messages, (), 500, None)
+
+
+async def test_a_picture_goes_with_its_message(server: OpenAIServer, model: OpenAIModel) -> None:
+    server.default = Reply("A cat.")
+    assert text(await answer(model, seeing())) == "A cat."
+    sent = server.chats[0].json["messages"][1]["content"]
+    assert sent[0] == {"type": "text", "text": "Why?"}
+    assert sent[1]["image_url"]["url"].startswith("data:image/png;base64,iVBORw0KGgo")
+    assert model.sees_images
+
+
+async def test_a_model_that_refuses_pictures_answers_without_and_is_shown_no_more(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    server.sees = False
+    server.default = Reply("Tell me what it shows.")
+    for _ in range(2):
+        assert text(await answer(model, seeing())) == "Tell me what it shows."
+    assert not model.sees_images
+    first, *later = (chat.json["messages"][1]["content"] for chat in server.chats)
+    assert isinstance(first, list)
+    assert len(later) == 2
+    for content in later:
+        assert content.startswith("Why?\n\n[A picture came with this message. You cannot see")
+
+
+@pytest.mark.parametrize("status", [404, 500])
+async def test_a_refusal_of_pictures_is_known_under_any_status(
+    server: OpenAIServer, model: OpenAIModel, status: int
+) -> None:
+    server.script(
+        Reply.failing(status, "image input is not supported by this server"), Reply("Done.")
+    )
+    assert text(await answer(model, seeing())) == "Done."
+    assert not model.sees_images
+
+
+async def test_a_picture_that_is_refused_for_itself_blinds_nobody(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    server.script(Reply.failing(400, "Could not process image"), Reply("Done."), Reply("A cat."))
+    assert text(await answer(model, seeing())) == "Done."
+    assert model.sees_images
+    await answer(model, seeing())
+    shown = [isinstance(chat.json["messages"][1]["content"], list) for chat in server.chats]
+    assert shown == [True, False, True]
+
+
+async def test_a_refusal_that_is_not_of_the_pictures_stays_one(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    server.default = Reply.failing(400, "Your request was rejected by the safety system")
+    with pytest.raises(ModelError) as refused:
+        await answer(model, seeing())
+    assert refused.value.kind is ModelErrorKind.REFUSED
+    assert len(server.chats) == 2
 
 
 async def test_a_lesson_belongs_to_one_model_and_connections_to_all(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.llm.port import ChatMessage, ToolCall
+from core.llm.port import PICTURE_TOKENS, ChatMessage, Picture, ToolCall
 from core.loop.history import (
     INTERRUPTED,
     estimate,
@@ -123,3 +123,9 @@ def test_a_huge_message_keeps_its_beginning_and_its_end() -> None:
 @given(st.text(), st.integers(0, 300))
 def test_fitted_text_is_within_its_limit(text: str, limit: int) -> None:
     assert estimate(fitted(text, limit)) <= max(limit, estimate("\n[…]\n"))
+
+
+def test_a_picture_has_its_room_in_the_window() -> None:
+    seen = ChatMessage("user", "Why?", images=(Picture("image/png", b""),))
+    plain = estimate_messages([ChatMessage("user", "Why?")])
+    assert estimate_messages([seen]) == plain + PICTURE_TOKENS

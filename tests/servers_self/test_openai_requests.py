@@ -28,6 +28,11 @@ def result(call_id: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": "12:00"}
 
 
+def showing(image: Any) -> dict[str, Any]:
+    part = {"type": "image_url", "image_url": image}
+    return {"messages": [{"role": "user", "content": [part]}]}
+
+
 @pytest.mark.parametrize(
     ("changes", "param", "words"),
     [
@@ -54,6 +59,22 @@ def result(call_id: str) -> dict[str, Any]:
             {"messages": [{"role": "user", "content": [{"type": "text"}]}]},
             "messages.[0].content",
             "a text part without text",
+        ),
+        (showing({}), "messages.[0].content.[0].image_url", "Missing required parameter"),
+        (
+            showing({"url": "http://127.0.0.1/x.png"}),
+            "messages.[0].content.[0].image_url",
+            "Expected a valid URL",
+        ),
+        (
+            showing({"url": "data:image/png;base64,AAAA"}),
+            "messages.[0].content.[0].image_url",
+            "unsupported image",
+        ),
+        (
+            showing({"url": "data:image/jpeg;base64,/9j/" + "A" * 7_000_000}),
+            "messages.[0].content.[0].image_url",
+            "exceeds 5 MB",
         ),
         ({"messages": [{"role": "assistant"}]}, "messages.[0].content", "got null"),
         ({"messages": [USER, calling("a")]}, "messages", "did not have response messages: a"),
@@ -169,7 +190,10 @@ async def test_an_illegal_request_is_refused(
                     "role": "user",
                     "content": [
                         {"type": "text", "text": "what?"},
-                        {"type": "image_url", "image_url": {"url": "data:image/png;base64,"}},
+                        {
+                            "type": "image_url",
+                            "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="},
+                        },
                     ],
                 }
             ]

@@ -56,6 +56,8 @@ class OpenAIServer(LocalServer):
         self.stops = True
         """Answers end before the request's stop sequences; False plays a server that ignores them.
         """
+        self.sees = True
+        """The models here take pictures."""
         self._queue: deque[Script] = deque()
 
     @property
@@ -139,6 +141,11 @@ class OpenAIServer(LocalServer):
                 None,
                 "model_not_found",
                 404,
+            )
+        if not self.sees and b'"image_url"' in record.body:
+            raise Invalid(
+                "Invalid content type. image_url is only supported by certain models.",
+                "messages",
             )
         for name in sorted(self.unsupported & record.json.keys()):
             raise Invalid(

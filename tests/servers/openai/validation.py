@@ -6,6 +6,7 @@ stricter one is followed.
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import Any
 
@@ -55,6 +56,10 @@ KNOWN = frozenset(
 MAX_TOOLS = 128
 MAX_STOPS = 4
 _FUNCTION = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+MAX_IMAGE = 5 * 1024 * 1024
+"""Bytes of a picture, the least that any large provider takes (Anthropic)."""
+_DATA_URL = re.compile(r"data:(image/(?:png|jpeg));base64,([A-Za-z0-9+/=]+)")
+_MAGIC = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
 _PARTS = {
     "user": {"text", "image_url", "input_audio", "file"},
     "assistant": {"text", "refusal"},
@@ -334,3 +339,28 @@ def _content(i: int, role: str, message: Json) -> None:
             raise Invalid(f"Invalid value for 'content': part of type {kind!r}.", where)
         if kind == "text" and not isinstance(part.get("text"), str):
             raise Invalid("Invalid value for 'content': a text part without text.", where)
+        if kind == "image_url":
+            _picture(part.get("image_url"), f"{where}.[{content.index(part)}].image_url")
+
+
+def _picture(image: object, where: str) -> None:
+    """Take what every provider takes: a data URL with a JPEG or PNG that is one."""
+    url = image.get("url") if isinstance(image, dict) else None
+    if not isinstance(url, str):
+        raise Invalid(f"Missing required parameter: '{where}.url'.", where)
+    found = _DATA_URL.fullmatch(url)
+    if found is None:
+        raise Invalid(f"Invalid '{where}.url'. Expected a valid URL, but got another value.", where)
+    try:
+        data = base64.b64decode(found[2], validate=True)
+    except ValueError:
+        raise Invalid("Invalid base64 image_url.", where) from None
+    if not data.startswith(_MAGIC[found[1]]):
+        raise Invalid(
+            "You uploaded an unsupported image. Please make sure your image has of one the "
+            "following formats: ['png', 'jpeg', 'gif', 'webp'].",
+            where,
+            "invalid_image_format",
+        )
+    if len(data) > MAX_IMAGE:
+        raise Invalid("image exceeds 5 MB maximum", where)
