@@ -44,6 +44,8 @@ log = logging.getLogger(__name__)
 
 UNREADABLE_LIMIT: Final = 3
 """Rounds in a row whose every call was unreadable, after which no more calls are taken."""
+_LEAST_PROMPT: Final = 1_000
+"""Tokens below which a request is not cut on a guess: it would be another one."""
 _UNDECIDED: Final[Mapping[str, Decision]] = MappingProxyType({})
 
 
@@ -294,7 +296,8 @@ class _Turn:
             limit = prompt_limit(self._budget, self._model.window)
             if self._model.window == self._window:
                 # The refusal taught us no window, so what was too much is a guess.
-                limit = min(limit, self._meter.used(self._history()) // 2)
+                half = self._meter.used(self._history()) // 2
+                limit = min(limit, max(half, _LEAST_PROMPT))
                 self._answer_tokens = min(self._answer_tokens, 2_000)
             self._trim(limit)
             self._meter.forget()
