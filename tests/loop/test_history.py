@@ -84,7 +84,7 @@ def test_a_trimmed_history_is_legal_fits_and_keeps_the_request(
     if users:
         assert cut[1].role == "user" or cut[1:] == whole[1:]
         last = [m for m in cut if m.role == "user"][-1]
-        assert last.content[:2] == users[-1].content[:2] or last.content.startswith("\n[…]")
+        assert last.content[:1] == users[-1].content[:1] or last.content.startswith("\n[…]")
 
 
 def test_forty_rounds_of_tools_never_push_out_the_question() -> None:
@@ -129,3 +129,16 @@ def test_a_picture_has_its_room_in_the_window() -> None:
     seen = ChatMessage("user", "Why?", images=(Picture("image/png", b""),))
     plain = estimate_messages([ChatMessage("user", "Why?")])
     assert estimate_messages([seen]) == plain + PICTURE_TOKENS
+
+
+def test_the_request_of_a_turn_is_kept_with_all_that_came_after_it() -> None:
+    own = [
+        ChatMessage("assistant", "", (ToolCall("a", "x", "{}"),)),
+        ChatMessage("tool", "r" * 9_000, tool_call_id="a"),
+        ChatMessage("user", "in French"),
+    ]
+    old = [ChatMessage("user", "o" * 9_000), ChatMessage("assistant", "p" * 9_000)]
+    kept = trim([*old, ChatMessage("user", "Why?"), *own], 1_000, turn=len(own))
+    assert [m.role for m in kept] == ["user", "assistant", "tool", "user"]
+    assert (kept[0].content, kept[-1].content) == ("Why?", "in French")
+    assert estimate_messages(kept) <= 1_000

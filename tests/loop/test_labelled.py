@@ -9,7 +9,7 @@ import pytest
 
 from core.events import Content, Notice, Thinking, ToolCalled, ToolReturned, TurnEvent
 from core.llm.client import OpenAIModel
-from core.llm.port import ChatMessage
+from core.llm.port import ChatMessage, Picture
 from core.loop.gates import ANSWER_NOW, Budget, LoopProtocol, StopReason
 from core.loop.labelled import CONTINUE
 from core.loop.labels import Does, Label, Vocabulary
@@ -18,6 +18,7 @@ from tests.loop.stage import ASKED, Word, sent, shown, turn
 from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.openai import ToolCall as Call
 
+PICTURE = Picture("image/png", b"png")
 LABELS = Budget(protocol=LoopProtocol.LABELLED)
 
 
@@ -235,14 +236,16 @@ async def test_speakers_alternate_whatever_was_said_before(
 ) -> None:
     server.script(Reply("FINISH: Because."))
     earlier = [
-        ChatMessage("user", "One?"),
-        ChatMessage("user", "Two?"),
+        ChatMessage("user", "One?", images=(PICTURE,)),
+        ChatMessage("user", "Two?", images=(PICTURE,)),
         ChatMessage("assistant", "Three."),
     ]
     await turn(model, budget=LABELS, messages=[ASKED[0], *earlier, ASKED[1]])
     messages = sent(server)[0]["messages"]
     assert [m["role"] for m in messages] == ["system", "user", "assistant", "user"]
-    assert messages[1]["content"] == "One?\n\nTwo?"
+    words, *pictures = messages[1]["content"]
+    assert words == {"type": "text", "text": "One?\n\nTwo?"}
+    assert len(pictures) == 2
     assert messages[2]["content"] == "FINISH: Three."
 
 
