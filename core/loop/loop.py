@@ -21,7 +21,6 @@ from core.loop.call import Caller, Emit, Reply
 from core.loop.dispatch import Dispatcher
 from core.loop.gates import (
     Budget,
-    LoopProtocol,
     Outcome,
     Purse,
     StopReason,
@@ -31,13 +30,13 @@ from core.loop.gates import (
 )
 from core.loop.history import trim
 from core.loop.host import Decision, LoopHost
-from core.loop.labelled import CONTINUE, Labelled, reads_as_answer
-from core.loop.labels import COMMON, Vocabulary
+from core.loop.labelled import CONTINUE, reads_as_answer
+from core.loop.labels import Vocabulary
 from core.loop.meter import Meter
-from core.loop.native import Native
 from core.loop.protocol import Kind
 from core.loop.rounds import Rounds
 from core.loop.saved import RoundDone
+from core.loop.talk import Talk
 from core.tools.registry import Tool, ToolContext
 
 log = logging.getLogger(__name__)
@@ -71,9 +70,7 @@ async def run_loop(
     Raises nothing but cancellation, and what ``host`` raises: every failure is an outcome.
     Cancelling the task ends a call under way and closes its connection.
     """
-    turn = _Turn(
-        model, tools, context, budget, emit, host or LoopHost(), vocabulary or COMMON, resume
-    )
+    turn = _Turn(model, tools, context, budget, emit, host or LoopHost(), vocabulary, resume)
     outcome = await turn.run(messages, resume, decisions)
     await turn.caller.tell(Stopped(outcome.reason.value, outcome.usage))
     return outcome
@@ -90,7 +87,7 @@ class _Turn:
         budget: Budget,
         emit: Emit,
         host: LoopHost,
-        vocabulary: Vocabulary,
+        vocabulary: Vocabulary | None,
         resume: RoundDone | None,
     ) -> None:
         self._model = model
@@ -99,24 +96,17 @@ class _Turn:
         self._clock = asyncio.get_running_loop().time
         self._deadline = self._clock() + budget.deadline_seconds
         nonce = resume.nonce if resume else secrets.token_hex(4)
-        offered = () if model.small else tools
-        dispatcher = Dispatcher(offered, context, nonce)
+        dispatcher = Dispatcher(() if model.small else tools, context, nonce)
         self.caller = Caller(model, emit, dispatcher.mark)
         price = budget.price(model.name)
         self._purse = Purse(budget.cost_limit, price, budget.answer_now_max_tokens)
-        self._meter = Meter(price)
+        self._meter = Meter(model.name, budget.price)
         self._rounds = Rounds(dispatcher, self._meter, host, self.caller, budget, nonce)
-        self._dispatcher = dispatcher
-        self._native = Native(dispatcher.mark)
-        # Labels are for calls; a model that is too small for tools is too small for labels.
-        can_label = not model.small and (bool(tools) or vocabulary is not COMMON)
-        self._labelled = Labelled(vocabulary, dispatcher.mark) if can_label else None
-        self._tools_off = not offered
+        self._talk = Talk(model, budget, vocabulary, dispatcher)
         self._prompt: list[ChatMessage] = []
         self._answer_tokens = budget.responding_max_tokens
         self._window = model.window
         self._again: set[str] = set()  # repairs that were tried; each is tried once
-        self._repair: tuple[ChatMessage, ...] = ()  # said once after a reply without a label
         self._error: ModelError | None = None
 
     async def run(
@@ -159,7 +149,7 @@ class _Turn:
                     else StopReason.PROVIDER_ERROR
                 )
                 return await self._end(reason, "")
-            self._repair = ()
+            self._talk.repair = ()
             step = reply.step
             match step.kind:
                 case Kind.ANSWER:
@@ -173,14 +163,15 @@ class _Turn:
                         return await self._end(StopReason.CONSENT, "")
                     if self._rounds.unreadable >= UNREADABLE_LIMIT:
                         gate = StopReason.MALFORMED
-                case Kind.GOES_ON if self._labelled is not None:
+                case Kind.GOES_ON:
                     self._again -= {"label"}
-                    own += [self._labelled.spoke(step.text), ChatMessage("user", CONTINUE)]
+                    own += [self._talk.spoke(step.text), ChatMessage("user", CONTINUE)]
                     self._rounds.say(step.text)
                     await self._rounds.report()
                 case Kind.VIOLATION if gate is None:
                     if "label" not in self._again:
-                        self._remind(step.text)
+                        self._again.add("label")
+                        self._talk.remind(step.text)
                         await self.caller.tell(Notice("retrying"))
                     elif reads_as_answer(step.text):
                         return await self._end(StopReason.ANSWERED, step.text)
@@ -193,7 +184,7 @@ class _Turn:
                     if "empty" in self._again or gate is not None:
                         return await self._end(gate or StopReason.EMPTY, step.text)
                     self._again.add("empty")
-                    self._tools_off = True
+                    self._talk.tools_off = True
                     await self.caller.tell(Notice("retrying"))
 
     def _history(self) -> list[ChatMessage]:
@@ -202,14 +193,6 @@ class _Turn:
     def _seconds(self) -> float:
         """What is left for tools."""
         return self._deadline - self._budget.closing_seconds - self._clock()
-
-    def _protocol(self) -> Native | Labelled:
-        """The way to talk now: a model may turn out to take no tools at any call."""
-        wanted = self._budget.protocol
-        if self._labelled is None or wanted is LoopProtocol.NATIVE:
-            return self._native
-        by_label = wanted is LoopProtocol.LABELLED or not self._model.supports_tools
-        return self._labelled if by_label else self._native
 
     def _closed_gate(self) -> StopReason | None:
         used = self._meter.used(self._history())
@@ -224,14 +207,13 @@ class _Turn:
             affordable=affords is not None,
         )
         # Without tools the round is an answer anyway and needs no order to be one.
-        anyway = self._tools_off and self._protocol() is self._native
         of_calls = gate in (StopReason.ROUNDS, StopReason.TOOL_CALLS)
-        return None if of_calls and anyway else gate
+        return None if of_calls and self._talk.plain else gate
 
     async def _call(self, *, closing: bool) -> Reply:
         """Make one model call. Raises ModelError, and TimeoutError at the end of its time."""
         self._rounds.made += 1
-        protocol = self._protocol()
+        protocol = self._talk.now()
         history = self._history()
         used = self._meter.used(history)
         until = self._deadline
@@ -242,13 +224,10 @@ class _Turn:
             until -= self._budget.closing_seconds
             wanted = self._answer_tokens
         wanted = self._purse.affords(wanted, used, self._meter.spent, closing=closing) or wanted
-        # A model that has been found to take no tools since the protocol was chosen gets none.
-        specs = () if self._tools_off else self._dispatcher.specs
-        if protocol is self._native and not self._model.supports_tools:
-            specs = ()
-        sent = protocol.tools(specs, closing=closing)
+        sent = protocol.tools(self._talk.specs(), closing=closing)
+        own = [*self._rounds.own, *self._talk.repair]
         request = ChatRequest(
-            protocol.messages(self._prompt, [*self._rounds.own, *self._repair], closing=closing),
+            protocol.messages(self._prompt, own, closing=closing),
             sent,
             answer_limit(wanted, used, self._model.window),
             self._budget.temperature,
@@ -269,16 +248,9 @@ class _Turn:
         if reply.end.usage is None:
             self._meter.estimate(used, reply.written)
         else:
-            plain = not closing and not self._repair
+            plain = not closing and not self._talk.repair
             self._meter.report(reply.end.usage, len(history) if plain else None)
         return reply
-
-    def _remind(self, text: str) -> None:
-        """Ask once more for a step that can be read. The history does not keep it."""
-        assert self._labelled is not None
-        self._again.add("label")
-        said = (ChatMessage("assistant", text),) if text else ()
-        self._repair = (*said, ChatMessage("user", self._labelled.reminder()))
 
     def _mend(self, error: ModelError) -> bool:
         """Prepare another try after ``error``; False when there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from core.llm.port import ChatMessage, Usage
 from core.loop.gates import Price
@@ -10,9 +10,10 @@ from core.loop.history import estimate_messages
 
 
 class Meter:
-    """Counts one turn. ``price`` None leaves the cost at 0."""
+    """Counts one turn of the model ``name``. Without a price the cost stays 0."""
 
-    def __init__(self, price: Price | None) -> None:
+    def __init__(self, name: str, price: Callable[[str], Price | None]) -> None:
+        self._name = name
         self._price = price
         self.usage = Usage(0, 0)
         """Sum of what the provider has reported."""
@@ -47,5 +48,6 @@ class Meter:
         self._counted = self._tokens = 0
 
     def _pay(self, usage: Usage) -> None:
-        if self._price is not None:
-            self.spent += self._price.of(usage)
+        price = self._price(usage.stand_in or self._name)
+        if price is not None:
+            self.spent += price.of(usage)

@@ -32,6 +32,7 @@ class Pages:
     def __init__(self, limit: int = RESULT_LIMIT) -> None:
         self._limit = limit
         self._kept: dict[str, list[str]] = {}
+        self._tool: Tool | None = None
 
     def fit(self, text: str) -> str:
         """Return a result as the model gets it: whole, or its first page."""
@@ -39,18 +40,17 @@ class Pages:
             return text
         name = f"r{len(self._kept) + 1}"
         self._kept[name] = _split(text, self._limit - _NOTE)
-        return self._page(name, 1)
-
-    def tool(self) -> Tool | None:
-        """Return the tool that reads on; None while every result was short."""
-        if not self._kept:
-            return None
-        return declare(
+        self._tool = self._tool or declare(
             READ_MORE,
             "The next page of a result that was too long to show at once.",
             ReadMoreArguments,
             self._read,
         )
+        return self._page(name, 1)
+
+    def tool(self) -> Tool | None:
+        """Return the tool that reads on; None while every result was short."""
+        return self._tool
 
     async def _read(self, given: ReadMoreArguments, _: ToolContext) -> str:
         if given.id not in self._kept:

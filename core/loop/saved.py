@@ -42,7 +42,11 @@ class RoundDone:
             "history": [_message_out(message) for message in self.history],
             "rounds": self.rounds,
             "tool_calls": self.tool_calls,
-            "usage": [self.usage.prompt_tokens, self.usage.completion_tokens],
+            "usage": [
+                self.usage.prompt_tokens,
+                self.usage.completion_tokens,
+                self.usage.stand_in,
+            ],
             "spent": self.spent,
             "spoken": self.spoken,
             "nonce": self.nonce,
@@ -55,12 +59,14 @@ class RoundDone:
         try:
             if data["version"] != VERSION:
                 raise ValueError(f"a saved turn of version {data['version']!r}")
-            prompt_tokens, completion_tokens = data["usage"]
+            prompt_tokens, completion_tokens, stand_in = data["usage"]
+            if not isinstance(stand_in, str | None):
+                raise ValueError("a saved turn whose stand-in has no name")
             return cls(
                 history=tuple(_message_in(message) for message in data["history"]),
                 rounds=int(data["rounds"]),
                 tool_calls=int(data["tool_calls"]),
-                usage=Usage(int(prompt_tokens), int(completion_tokens)),
+                usage=Usage(int(prompt_tokens), int(completion_tokens), stand_in),
                 spent=float(data["spent"]),
                 spoken=str(data["spoken"]),
                 nonce=str(data["nonce"]),

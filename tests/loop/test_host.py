@@ -319,7 +319,7 @@ MESSAGES = st.builds(
         history=st.lists(MESSAGES, max_size=4).map(tuple),
         rounds=st.integers(0, 99),
         tool_calls=st.integers(0, 99),
-        usage=st.builds(Usage, st.integers(0, 9), st.integers(0, 9)),
+        usage=st.builds(Usage, st.integers(0, 9), st.integers(0, 9), st.none() | TEXT),
         spent=st.floats(0, 9),
         spoken=TEXT,
         nonce=TEXT,

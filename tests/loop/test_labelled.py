@@ -293,6 +293,15 @@ async def test_a_capability_brings_labels_that_speak_in_parts_and_ask(
     assert "Then that." in third[-2]["content"]
 
 
+async def test_own_labels_are_spoken_without_tools_too(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    server.script(Reply("SAY: First this."), Reply("DONE: That is all."))
+    outcome = await turn(model, tools=(), budget=LABELS, vocabulary=OWN)
+    assert outcome.text == "First this.\n\nThat is all."
+    assert "TOOL" not in sent(server)[0]["messages"][0]["content"]
+
+
 async def test_what_was_said_in_parts_is_kept_when_the_end_does_not_come(
     server: OpenAIServer, model: OpenAIModel
 ) -> None:
