@@ -1,39 +1,29 @@
 """A model behind an OpenAI-compatible HTTP API (Chat Completions), streamed.
 
-The client library's own retries are off. Ours run under the turn's deadline, honour Retry-After,
-and stop as soon as a first piece of the answer was handed on. Parameters that a model refuses are
-dropped or renamed (``core.llm.quirks``) and the call is made again at once. The library takes most
-of a second to import, so that happens with the first call, or early by ``begin_loading``.
+A call is tried again (``core.llm.retries``) until a first piece of the answer was handed on.
+Parameters that a model refuses are dropped or renamed (``core.llm.quirks``) and the call is made
+again at once.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
-import threading
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
-
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
+from typing import Final
 
 from core.llm.port import ChatRequest, ModelError, ModelErrorKind, ModelEvent
-from core.llm.quirks import Lessons, Quirks, lesson, window_in
+from core.llm.provider import Provider
+from core.llm.quirks import Quirks, lesson, window_in
+from core.llm.retries import retrying
 from core.llm.stream import CHARACTERS_A_TOKEN, Answer
-from core.llm.wire import PassingError, RefusedError, body_of
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+from core.llm.wire import RefusedError, body_of
 
 log = logging.getLogger(__name__)
 
 OFFICIAL: Final = "https://api.openai.com/v1"
 """Where a key without a base URL belongs."""
-_MODULES: Final = ("openai", "openai.resources.chat.completions")
-_ATTEMPTS: Final = 5
-_LONGEST_WAIT: Final = 10.0
-"""Seconds; the provider's own Retry-After may be longer."""
 
 
 class OpenAIModel:
@@ -54,7 +44,7 @@ class OpenAIModel:
     ) -> None:
         self.name = name
         self._backoff = backoff
-        self._provider = _Provider(api_key, base_url or OFFICIAL)
+        self._provider = Provider(api_key, base_url or OFFICIAL)
 
     @property
     def window(self) -> int | None:
@@ -91,29 +81,7 @@ class OpenAIModel:
         self, request: ChatRequest, *, deadline: float
     ) -> AsyncGenerator[ModelEvent, None]:
         """Answer ``request``; see ``ChatModel.stream``."""
-        clock = asyncio.get_running_loop().time
-
-        def wait(state: RetryCallState) -> float:
-            error = state.outcome.exception() if state.outcome is not None else None
-            asked = error.retry_after if isinstance(error, ModelError) else None
-            grown: float = self._backoff * 2.0 ** (state.attempt_number - 1)
-            return asked if asked is not None else min(grown, _LONGEST_WAIT)
-
-        def stop(state: RetryCallState) -> bool:
-            late = clock() + state.upcoming_sleep >= deadline
-            return late or state.attempt_number >= _ATTEMPTS
-
-        def note(state: RetryCallState) -> None:
-            error = state.outcome.exception() if state.outcome is not None else None
-            log.info("%s: %s, again in %.1f s", self.name, _word(error), state.upcoming_sleep)
-
-        again = AsyncRetrying(
-            retry=retry_if_exception_type(PassingError),
-            wait=wait,
-            stop=stop,
-            before_sleep=note,
-            reraise=True,
-        )
+        again = retrying(self.name, first=self._backoff, deadline=deadline)
         answer: Answer = await again(self._begin, request, deadline)
         try:
             for event in answer.early:
@@ -164,43 +132,3 @@ class OpenAIModel:
                 if request.tools and quirks.tools and not learned.tools:
                     # Without its tools it would be another request: the caller decides.
                     raise ModelError(ModelErrorKind.TOOLS_REFUSED, refused.detail) from refused
-
-
-class _Provider:
-    """One API with its connections, shared by all its models. One for the process."""
-
-    def __init__(self, api_key: str, base_url: str) -> None:
-        self.lessons = Lessons()
-        self._api_key = api_key
-        self._base_url = base_url
-        self._client: AsyncOpenAI | None = None
-        self._loading: threading.Thread | None = None
-
-    def begin_loading(self) -> None:
-        if self._loading is None:
-            self._loading = threading.Thread(target=_load, name="model client", daemon=True)
-            self._loading.start()
-
-    async def client(self) -> AsyncOpenAI:
-        if self._client is None:
-            await asyncio.to_thread(_load)
-            import openai
-
-            self._client = self._client or openai.AsyncOpenAI(
-                api_key=self._api_key, base_url=self._base_url, max_retries=0
-            )
-        return self._client
-
-    async def close(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
-
-
-def _load() -> None:
-    for module in _MODULES:
-        importlib.import_module(module)
-
-
-def _word(error: BaseException | None) -> str:
-    return error.kind.value if isinstance(error, ModelError) else "failed"

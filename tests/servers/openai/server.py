@@ -11,13 +11,20 @@ from aiohttp import web
 
 from tests.servers.base import Answer, Asked, CutConnection, LocalServer, Stream, json_response
 from tests.servers.faults import RecordedRequest
+from tests.servers.multipart import parts
 from tests.servers.openai.replies import Reply, Script, Trouble, error_object
+from tests.servers.openai.sound import checked
 from tests.servers.openai.validation import Invalid, validate
 from tests.servers.openai.wire import CREATED, Chunks, completion, event
 
 CHAT = "chat.completions"
 MODELS = "models"
-_NAMES = {("POST", "/v1/chat/completions"): CHAT, ("GET", "/v1/models"): MODELS}
+TRANSCRIPTIONS = "audio.transcriptions"
+_NAMES = {
+    ("POST", "/v1/chat/completions"): CHAT,
+    ("POST", "/v1/audio/transcriptions"): TRANSCRIPTIONS,
+    ("GET", "/v1/models"): MODELS,
+}
 _EVENTS = "text/event-stream; charset=utf-8"
 
 NOTHING_SCRIPTED = Reply.failing(
@@ -26,12 +33,12 @@ NOTHING_SCRIPTED = Reply.failing(
 
 
 class OpenAIServer(LocalServer):
-    """``POST /v1/chat/completions`` and ``GET /v1/models``.
+    """``POST /v1/chat/completions``, ``POST /v1/audio/transcriptions`` and ``GET /v1/models``.
 
     ``script(...)`` queues replies, each used once, in the order of the requests; a function gets
     the recorded request and returns the reply. ``default`` answers when the queue is empty; unset,
     the request fails with 500, so that no test passes by accident. Names for faults and waits:
-    ``chat.completions``, ``models``.
+    ``chat.completions``, ``audio.transcriptions``, ``models``.
     """
 
     cancel_on_hangup = True
@@ -58,6 +65,8 @@ class OpenAIServer(LocalServer):
         """
         self.sees = True
         """The models here take pictures."""
+        self.hears: str | None = None
+        """What every recording says; None means that there is no such model."""
         self._queue: deque[Script] = deque()
 
     @property
@@ -75,6 +84,11 @@ class OpenAIServer(LocalServer):
         """Number of scripted replies nobody has asked for yet."""
         with self.changes.lock:
             return len(self._queue)
+
+    @property
+    def transcriptions(self) -> list[RecordedRequest]:
+        """The requests for a transcript."""
+        return self.requests_of(TRANSCRIPTIONS)
 
     @property
     def chats(self) -> list[RecordedRequest]:
@@ -96,6 +110,8 @@ class OpenAIServer(LocalServer):
             self._authorize(request)
             if record.name == MODELS:
                 return json_response(self._list())
+            if record.name == TRANSCRIPTIONS:
+                return await self._transcript(request, record)
             if record.name != CHAT:
                 raise Invalid(
                     f"Invalid URL ({request.method} {request.path})", None, "unknown_url", 404
@@ -129,6 +145,16 @@ class OpenAIServer(LocalServer):
             for name in models
         ]
         return {"object": "list", "data": data}
+
+    async def _transcript(self, request: web.BaseRequest, record: RecordedRequest) -> web.Response:
+        try:
+            fields = checked(await parts(request, record.body))
+        except (ValueError, AssertionError):  # what aiohttp says of a body that is none
+            raise Invalid("Could not parse multipart form") from None
+        record.json.update(fields)
+        if self.hears is None:
+            raise Invalid("The model does not exist.", None, "model_not_found", 404)
+        return json_response({"text": self.hears})
 
     def _check(self, record: RecordedRequest) -> None:
         if not record.json:
