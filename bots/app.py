@@ -25,7 +25,7 @@ from core.channel import Channel, ChannelStartError, ChannelUnreachable
 from core.clock import SystemClock
 from core.house import House, Parts
 from core.i18n import Words
-from core.llm.choose import ModelSettingsError, choose
+from core.llm.choose import ModelSettingsError, choose, choose_ears, with_fallback
 from core.llm.port import ChatModel
 from core.settings import Settings, SettingsError
 from core.store.session import Store
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bots.health import HealthServer
+    from core.llm.transcribe import Transcriber
 
 log = logging.getLogger(__name__)
 
@@ -102,6 +103,7 @@ def build_house(ground: Ground, model: ChatModel) -> House:
             budget=ground.tuning.capability("chat"),
             memory=ground.memory,
             join_within=timedelta(seconds=ground.tuning.join_seconds),
+            transcriber=choose_transcriber(settings),
         )
     )
 
@@ -185,15 +187,30 @@ async def serve(ground: Ground) -> None:
 
 
 def choose_model(settings: Settings) -> ChatModel:
-    """The model the settings name. Raises SettingsError."""
+    """The model the settings name, with the one that stands in for it. Raises SettingsError."""
     key = settings.openai_api_key
+    fallback_key, fallback_address = settings.fallback_access
     try:
-        return choose(
-            model=settings.model,
-            api_key=key.get_secret_value() if key else None,
-            base_url=settings.openai_base_url,
-            local_model=settings.local_model,
+        return with_fallback(
+            choose(
+                model=settings.model,
+                api_key=key.get_secret_value() if key else None,
+                base_url=settings.openai_base_url,
+                local_model=settings.local_model,
+            ),
+            model=settings.fallback_model,
+            api_key=fallback_key,
+            base_url=fallback_address,
         )
+    except ModelSettingsError as error:
+        raise SettingsError(settings.words(error.sentence, **error.values)) from error
+
+
+def choose_transcriber(settings: Settings) -> Transcriber | None:
+    """The model that understands speech, where one is named. Raises SettingsError."""
+    key, address = settings.transcription_access
+    try:
+        return choose_ears(model=settings.transcription_model, api_key=key, base_url=address)
     except ModelSettingsError as error:
         raise SettingsError(settings.words(error.sentence, **error.values)) from error
 

@@ -11,6 +11,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.access import AccessPolicy
 from core.capabilities.chat import ChatCapability
@@ -38,6 +39,9 @@ from core.turns.lanes import Job, Lanes
 from core.turns.runner import Runner, show_again
 from core.turns.stopping import stop
 from personas.persona import PersonaLibrary
+
+if TYPE_CHECKING:
+    from core.llm.transcribe import Transcriber
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +76,8 @@ class Parts:
     memory: Path
     join_within: timedelta
     """Messages that wait for their turn are one question when no more lies between them."""
+    transcriber: Transcriber | None = None
+    """Understands speech; None where nothing does."""
 
 
 class House:

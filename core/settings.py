@@ -141,6 +141,38 @@ class Settings(EnvSettings):
         validation_alias="PARTNERS_MODEL",
         description=N_("Write a model's name, or local."),
     )
+    fallback_model: str | None = Field(
+        default=None,
+        validation_alias="PARTNERS_FALLBACK_MODEL",
+        description=N_("Write a model's name."),
+    )
+    """Answers where ``model`` cannot be had; of the same provider unless one is named."""
+    fallback_base_url: WebAddress | None = Field(
+        default=None,
+        validation_alias="PARTNERS_FALLBACK_BASE_URL",
+        description=N_("Write an address such as http://127.0.0.1:11434/v1."),
+    )
+    fallback_key: Token | None = Field(
+        default=None,
+        validation_alias="PARTNERS_FALLBACK_KEY",
+        description=N_("Copy the key again from your provider."),
+    )
+    transcription_model: str | None = Field(
+        default=None,
+        validation_alias="PARTNERS_TRANSCRIPTION_MODEL",
+        description=N_("Write a model's name."),
+    )
+    """Turns speech into text; of the same provider unless one is named."""
+    transcription_base_url: WebAddress | None = Field(
+        default=None,
+        validation_alias="PARTNERS_TRANSCRIPTION_BASE_URL",
+        description=N_("Write an address such as http://127.0.0.1:11434/v1."),
+    )
+    transcription_key: Token | None = Field(
+        default=None,
+        validation_alias="PARTNERS_TRANSCRIPTION_KEY",
+        description=N_("Copy the key again from your provider."),
+    )
     local_model: AbsolutePath | None = Field(
         default=None,
         validation_alias="PARTNERS_LOCAL_MODEL",
@@ -180,6 +212,25 @@ class Settings(EnvSettings):
         if self.database_url is not None:
             return self.database_url
         return SecretStr(f"sqlite:///{(self.data / DATABASE_FILE).as_posix()}")
+
+    @property
+    def fallback_access(self) -> tuple[str | None, str | None]:
+        """Key and address of the fallback model."""
+        return self._beside_openai(self.fallback_key, self.fallback_base_url)
+
+    @property
+    def transcription_access(self) -> tuple[str | None, str | None]:
+        """Key and address of the transcription model."""
+        return self._beside_openai(self.transcription_key, self.transcription_base_url)
+
+    def _beside_openai(
+        self, key: SecretStr | None, address: str | None
+    ) -> tuple[str | None, str | None]:
+        """What is not named is OpenAI's; but its key is shown to no address other than its own."""
+        address = address or self.openai_base_url
+        if key is None and address == self.openai_base_url:
+            key = self.openai_api_key
+        return key.get_secret_value() if key else None, address
 
     @property
     def words(self) -> Words:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from core.i18n import N_
 from core.llm.local import LocalModel, LocalModelError, check_weights
 from core.llm.port import ChatModel
+
+if TYPE_CHECKING:
+    from core.llm.transcribe import Transcriber
 
 LOCAL: Final = "local"
 """The model name that means the model in this process."""
@@ -66,3 +69,59 @@ def choose(
     from core.llm.client import OpenAIModel
 
     return OpenAIModel(name=named, api_key=api_key or _DUMMY_KEY, base_url=base_url)
+
+
+def with_fallback(
+    first: ChatModel, *, model: str | None, api_key: str | None, base_url: str | None
+) -> ChatModel:
+    """Return ``first`` with the second model that these settings mean, if they mean one.
+
+    Raises ModelSettingsError.
+    """
+    named = (model or "").strip()
+    if not named:
+        return first
+    if named.lower() == LOCAL or first.small:
+        raise ModelSettingsError(
+            N_(
+                "PARTNERS_FALLBACK_MODEL stands in for a model of a provider, and is one itself: "
+                "the local model needs none and cannot be one. Remove it, or name another."
+            )
+        )
+    if not (api_key or base_url):
+        raise ModelSettingsError(
+            N_(
+                "PARTNERS_FALLBACK_MODEL is “{model}”, but there is neither a key nor an address "
+                "for it. Set PARTNERS_FALLBACK_KEY or PARTNERS_FALLBACK_BASE_URL."
+            ),
+            model=named,
+        )
+    from core.llm.client import OpenAIModel
+    from core.llm.fallback import FallbackModel
+
+    second = OpenAIModel(name=named, api_key=api_key or _DUMMY_KEY, base_url=base_url)
+    return FallbackModel(first, second)
+
+
+def choose_ears(
+    *, model: str | None, api_key: str | None, base_url: str | None
+) -> Transcriber | None:
+    """Return the model that understands speech, None where none is named.
+
+    Raises ModelSettingsError.
+    """
+    named = (model or "").strip()
+    if not named:
+        return None
+    if not (api_key or base_url):
+        raise ModelSettingsError(
+            N_(
+                "PARTNERS_TRANSCRIPTION_MODEL is “{model}”, but there is neither a key nor an "
+                "address for it. Set PARTNERS_TRANSCRIPTION_KEY or PARTNERS_TRANSCRIPTION_BASE_URL."
+            ),
+            model=named,
+        )
+    from core.llm.provider import OFFICIAL
+    from core.llm.transcribe import Transcriber
+
+    return Transcriber(name=named, api_key=api_key or _DUMMY_KEY, base_url=base_url or OFFICIAL)

@@ -11,19 +11,15 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import Final
 
 from core.llm.port import ChatRequest, ModelError, ModelErrorKind, ModelEvent
-from core.llm.provider import Provider
+from core.llm.provider import OFFICIAL, Provider
 from core.llm.quirks import Quirks, lesson, window_in
 from core.llm.retries import retrying
 from core.llm.stream import CHARACTERS_A_TOKEN, Answer
 from core.llm.wire import RefusedError, body_of
 
 log = logging.getLogger(__name__)
-
-OFFICIAL: Final = "https://api.openai.com/v1"
-"""Where a key without a base URL belongs."""
 
 
 class OpenAIModel:

@@ -30,8 +30,8 @@ from core.llm.port import (
     ModelEvent,
     ReasoningDelta,
     Usage,
+    unseen,
 )
-from core.llm.wire import said
 
 log = logging.getLogger(__name__)
 
@@ -198,7 +198,7 @@ class _Call:
     def run(self, server: Any, request: ChatRequest) -> None:
         """Answer to the end or until stopped. Runs in the thread."""
         body = {
-            "messages": [{"role": m.role, "content": said(m)} for m in request.messages],
+            "messages": [{"role": m.role, "content": unseen(m)} for m in request.messages],
             "max_tokens": request.max_tokens,
             "stream": True,
             "stream_options": {"include_usage": True},

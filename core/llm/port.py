@@ -60,6 +60,16 @@ class ChatMessage:
     """Only on a user's message. A model that cannot see is told that they came."""
 
 
+def unseen(message: ChatMessage) -> str:
+    """Return the text of a message for a model that cannot see: it says that pictures came."""
+    if not message.images:
+        return message.content
+    many = len(message.images)
+    what = "A picture" if many == 1 else f"{many} pictures"
+    note = f"[{what} came with this message. You cannot see pictures: say so, and do not guess.]"
+    return f"{message.content}\n\n{note}"
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One model call."""

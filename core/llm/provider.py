@@ -16,6 +16,8 @@ from core.llm.quirks import Lessons
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+OFFICIAL: Final = "https://api.openai.com/v1"
+"""Where a key without a base URL belongs."""
 _MODULES: Final = ("openai", "openai.resources.chat.completions")
 
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from core.llm.pieces import Pieces
 from core.llm.port import (
     Completed,
     ContentDelta,
@@ -84,6 +85,7 @@ class Answer:
                     answer.ended = True
                     if answer.parts.finish_reason is None:
                         raise PassingError(ModelErrorKind.UNAVAILABLE, "no answer in the reply")
+                    answer.early.extend(answer.parts.waiting())
                 else:
                     answer.early.extend(answer.parts.take(chunk))
         except BaseException:
@@ -96,6 +98,8 @@ class Answer:
         while not self.parts.flooded and (chunk := await self._next()) is not None:
             for event in self.parts.take(chunk):
                 yield event
+        for event in self.parts.waiting():
+            yield event
         if self.parts.finish_reason is None:
             raise ModelError(ModelErrorKind.UNAVAILABLE, "the stream was cut", began=True)
 
@@ -139,6 +143,8 @@ class Parts:
     """It grew without an end: nothing more is read."""
     _text: Whole = field(default_factory=Whole)
     _thought: Whole = field(default_factory=Whole)
+    _texts: Pieces = field(default_factory=Pieces)
+    _thoughts: Pieces = field(default_factory=Pieces)
 
     def take(self, chunk: object) -> Iterator[ModelEvent]:
         """Add a chunk; return the events in it.
@@ -156,14 +162,23 @@ class Parts:
             thought = _text(delta.get("reasoning_content")) or _text(delta.get("reasoning"))
             if thought:
                 self.began = True
+                thought = self._thoughts.feed(thought)
                 yield ReasoningDelta(self._measured(self._thought, thought, _MOST_THINKING))
             if content := _text(delta.get("content")):
                 self.began = True
+                content = self._texts.feed(content)
                 yield ContentDelta(self._measured(self._text, content, self.most))
             for piece in _objects(delta.get("tool_calls")):
                 self.began = True
                 function = _object(piece.get("function"))
                 self._add(piece.get("index"), _text(piece.get("id")), function)
+
+    def waiting(self) -> Iterator[ModelEvent]:
+        """Return what waited for the end of the stream."""
+        if thought := self._thoughts.finish():
+            yield ReasoningDelta(self._measured(self._thought, thought, _MOST_THINKING))
+        if content := self._texts.finish():
+            yield ContentDelta(self._measured(self._text, content, self.most))
 
     def completed(self) -> Completed:
         """Return the end of the answer."""

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from core.llm.port import ChatMessage, ChatRequest, ModelError, ModelErrorKind
+from core.llm.port import ChatMessage, ChatRequest, ModelError, ModelErrorKind, unseen
 from core.llm.quirks import Quirks, blind, exceeded
 
 if TYPE_CHECKING:
@@ -79,23 +79,13 @@ def _message(message: ChatMessage, quirks: Quirks) -> dict[str, Any]:
 def _content(message: ChatMessage, quirks: Quirks) -> str | list[dict[str, Any]]:
     """Return the text, as a list of parts where pictures go with it: the text first."""
     if not message.images or not quirks.images:
-        return said(message)
+        return unseen(message)
     parts: list[dict[str, Any]] = [{"type": "text", "text": message.content}]
     for picture in message.images:
         encoded = base64.b64encode(picture.data).decode("ascii")
         url = f"data:{picture.mime};base64,{encoded}"
         parts.append({"type": "image_url", "image_url": {"url": url}})
     return parts
-
-
-def said(message: ChatMessage) -> str:
-    """Return the text of a message for a model that cannot see: it says that pictures came."""
-    if not message.images:
-        return message.content
-    many = len(message.images)
-    what = "A picture" if many == 1 else f"{many} pictures"
-    note = f"[{what} came with this message. You cannot see pictures: say so, and do not guess.]"
-    return f"{message.content}\n\n{note}"
 
 
 def translated(error: APIError, *, began: bool) -> ModelError:

@@ -68,6 +68,14 @@ async def test_an_answer_streams_in_and_ends_with_the_providers_count(
     assert "tools" not in sent
 
 
+async def test_a_server_that_sends_the_whole_text_each_time_is_read_once(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    whole = "Because the sky scatters blue light most."
+    server.script(Reply(chunks=[whole[:n] for n in (5, 18, 30, len(whole))]))
+    assert text(await answer(model)) == whole
+
+
 async def test_reasoning_is_told_apart_from_the_answer(
     server: OpenAIServer, model: OpenAIModel
 ) -> None:

@@ -285,3 +285,29 @@ def test_a_data_folder_that_cannot_be_written_to_is_one_sentence() -> None:
     Path("taken").write_text("a file", encoding="utf-8")
     with pytest.raises(SettingsError, match=r"^The data folder .*taken cannot be written to \(.*"):
         load("PARTNERS_DATA=taken").prepare_data()
+
+
+# --- models beside the first --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "access"),
+    [
+        ("OPENAI_API_KEY=a", ("a", None)),
+        ("OPENAI_API_KEY=a\nOPENAI_BASE_URL=http://a/v1", ("a", "http://a/v1")),
+        ("OPENAI_API_KEY=a\nPARTNERS_FALLBACK_KEY=b", ("b", None)),
+        ("OPENAI_BASE_URL=http://a/v1\nPARTNERS_FALLBACK_KEY=b", ("b", "http://a/v1")),
+        (
+            "OPENAI_API_KEY=a\nOPENAI_BASE_URL=http://a/v1\nPARTNERS_FALLBACK_KEY=b\n"
+            "PARTNERS_FALLBACK_BASE_URL=http://b/v1",
+            ("b", "http://b/v1"),
+        ),
+        ("OPENAI_API_KEY=a\nPARTNERS_FALLBACK_BASE_URL=http://b/v1", (None, "http://b/v1")),
+        ("OPENAI_BASE_URL=http://a/v1", (None, "http://a/v1")),
+    ],
+)
+def test_another_model_is_the_same_providers_but_no_key_goes_to_another_address(
+    text: str, access: tuple[str | None, str | None]
+) -> None:
+    assert load(text).fallback_access == access
+    assert load(text.replace("FALLBACK", "TRANSCRIPTION")).transcription_access == access
