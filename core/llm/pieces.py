@@ -8,6 +8,7 @@ is shows by itself: a whole text begins with the one before. Short beginnings ca
 from __future__ import annotations
 
 from enum import Enum, auto
+from itertools import pairwise
 from typing import Final
 
 SURE: Final = 16
@@ -58,7 +59,7 @@ class Pieces:
     def finish(self) -> str:
         """Return what waited at the end of the text."""
         texts = [self._last, *self._waiting]
-        grew = all(a != b for a, b in zip(texts, texts[1:], strict=False))
+        grew = all(a != b for a, b in pairwise(texts))
         if self._kind is _Kind.OPEN and len(texts) > 2 and grew:
             self._waiting = []
             return self._grown(texts[-1])

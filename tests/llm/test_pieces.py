@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -28,7 +28,7 @@ def test_a_text_that_comes_whole_each_time_is_read_once(pieces: list[str]) -> No
 @example(["1", "10", " is a number"])
 @example(["no", "no"])
 def test_new_pieces_are_put_together_as_they_are(pieces: list[str]) -> None:
-    growing = all(b.startswith(a) and a != b for a, b in zip(pieces, pieces[1:], strict=False))
+    growing = all(b.startswith(a) and a != b for a, b in pairwise(pieces))
     if not (growing and len(pieces) > 2):
         assert read(pieces) == "".join(pieces)
 
