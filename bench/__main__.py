@@ -3,18 +3,19 @@
 It measures real processes on loopback and prints tables without verdicts:
 
 - starting: time, memory and heavy imports of the commands;
-- a turn: turns a second, waits and processor time under 1, 50 and 200 conversations, beside a bare
-  bot (``bench/bare_bot.py``) that calls the same model, in the same run and the same layout;
+- a turn on each platform: turns a second, waits and processor time under 1, 50 and 200
+  conversations, beside a bare bot (``bench/bare``) that uses the same library and the same model,
+  in the same run and the same layout;
 - lasting: memory over many turns, the cost of a turn as one conversation grows;
 - the journal: one event appended.
 
-The model answers at once, in four chunks, and the Bot API server has no rates, so what is left is
-the bot's own work. Both servers and the learners run outside the bot's process, whose processor
+The model answers at once, in four chunks, and no server has rates, so what is left is the bot's own
+work. All servers and the learners run outside the bot's process, whose processor
 time is the operating system's count. Learners write again as soon as they are answered: under 50
 conversations a wait is mostly the queue of the other 49. Other work on the machine shows in every
 figure; compare within a run.
 
-Five minutes on two quiet cores; ``--quick`` takes less than two and says less.
+A quarter of an hour on two quiet cores; ``--quick`` takes five minutes and says less.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ import sys
 
 from bench.figures import machine
 from bench.journal import appending
+from bench.platforms import PLATFORMS, BenchError
 from bench.starting import starting
 from bench.turns import Load, compare, last
-from bench.world import BenchError, model_server
+from bench.world import model_server
 
-SECTIONS = ("starting", "turns", "lasting", "journal")
+SECTIONS = ("starting", *PLATFORMS, "lasting", "journal")
 
 
 def main() -> int:
@@ -36,7 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Measure what Partners costs on this machine.",
-        epilog="example: python -m bench --quick turns",
+        epilog="example: python -m bench --quick telegram",
     )
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(SECTIONS))
     parser.add_argument("--quick", action="store_true", help="fewer and shorter runs")
@@ -50,10 +52,10 @@ def main() -> int:
         with model_server() as base_url:
             if "starting" in sections:
                 starting(base_url, runs=2 if quick else 5)
-            if "turns" in sections:
+            for platform in (name for name in PLATFORMS if name in sections):
                 turns = (20, 100, 200) if quick else (60, 300, 400)
                 loads = [Load(*pair) for pair in zip((1, 50, 200), turns, strict=True)]
-                compare(base_url, runs=2 if quick else 5, loads=loads)
+                compare(base_url, runs=2 if quick else 5, loads=loads, platform=platform)
             if "lasting" in sections:
                 last(base_url, turns=400 if quick else 2000, one=200 if quick else 1000)
             if "journal" in sections:

@@ -14,7 +14,8 @@ from threading import Thread
 import psutil  # type: ignore[import-untyped]  # ships no type information
 
 from bench.figures import median, table
-from bench.world import BARE, PARTNERS, BenchError, BusyTelegram, environment, own
+from bench.platforms import BenchError, BusyTelegram
+from bench.world import PARTNERS, bare, environment, own
 from tests.process import PATIENCE, Installation
 
 HEAVY = ("aiogram", "discord", "lark_oapi", "openai", "alembic", "babel")
@@ -40,7 +41,7 @@ def starting(base_url: str, runs: int) -> None:
         ("chat --help: to its end", (*cli, "chat", "--help"), _to_the_end),
         ("chat, packaged model: to the answer's first byte", (*cli, "chat"), _to_the_first_byte),
         ("serve: to the first getUpdates", PARTNERS, polling),
-        ("bare bot: to the first getUpdates", BARE, polling),
+        ("bare bot: to the first getUpdates", bare("telegram"), polling),
     ]
     if sys.platform != "win32":  # a terminal to talk to exists only there
         commands.insert(2, ("chat: to the prompt", (*cli, "chat"), _to_the_prompt))

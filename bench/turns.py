@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from bench.figures import median, p95, table
-from bench.world import BARE, PARTNERS, Lesson, bot
+from bench.world import PARTNERS, Lesson, bare, bot
 
 MEMORY_LEARNERS = 50
 
@@ -22,23 +22,23 @@ class Load:
     turns: int
 
 
-def compare(base_url: str, runs: int, loads: Sequence[Load]) -> None:
+def compare(base_url: str, runs: int, loads: Sequence[Load], platform: str) -> None:
     """Print throughput, waits and processor time of both bots under each load."""
-    bare: list[list[Lesson]] = []
+    least: list[list[Lesson]] = []
     ours: list[list[Lesson]] = []
     for _ in range(runs):
-        bare.append(_run(BARE, base_url, loads))
-        ours.append(_run(PARTNERS, base_url, loads))
+        least.append(_run(bare(platform), base_url, loads, platform))
+        ours.append(_run(PARTNERS, base_url, loads, platform))
     rows = []
     for i, load in enumerate(loads):
-        pairs = [(a[i], b[i]) for a, b in zip(bare, ours, strict=True)]
+        pairs = [(a[i], b[i]) for a, b in zip(least, ours, strict=True)]
         rows += [
             [str(load.learners), "bare bot", *_row([a for a, _ in pairs])],
             ["", "partners", *_row([b for _, b in pairs])],
             ["", "added", "", *_added(pairs)],
         ]
     table(
-        f"A turn with a model that answers at once; medians of {runs} runs",
+        f"A turn on {platform.capitalize()}, the model answering at once; medians of {runs} runs",
         ("conversations", "", "turns/s", "ms median", "ms p95", "CPU ms/turn"),
         rows,
     )
@@ -74,10 +74,12 @@ def last(base_url: str, turns: int, one: int) -> None:
     )
 
 
-def _run(arguments: Sequence[str], base_url: str, loads: Sequence[Load]) -> list[Lesson]:
+def _run(
+    arguments: Sequence[str], base_url: str, loads: Sequence[Load], platform: str
+) -> list[Lesson]:
     with (
         tempfile.TemporaryDirectory() as folder,
-        bot(arguments, Path(folder), base_url) as running,
+        bot(arguments, Path(folder), base_url, platform) as running,
     ):
         # Every learner's first turn is outside the measure: accounts and folders are made then.
         running.teach(max(load.learners for load in loads), max(load.learners for load in loads))
