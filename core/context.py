@@ -12,6 +12,8 @@ from typing import Annotated, Literal, NewType
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from core.llm.port import Picture
+
 LearnerId = NewType("LearnerId", str)
 """ULID of a learner; also the name of the learner's folder."""
 
@@ -182,6 +184,26 @@ class HistoryLine(Value):
     """Name of the speaker in shared conversations; None in private ones."""
 
 
+class Material(Value):
+    """Something that came with the message, as it was read. What it says is untrusted."""
+
+    name: str
+    """Its name, or what it is; can stand in a mark."""
+    text: str = ""
+    """What it says; empty for a picture, and for what could not be read."""
+    left_out: str = ""
+    """English: what of it ``text`` leaves out."""
+    picture: Picture | None = None
+    trouble: str = ""
+    """English: why it could not be read. The learner is told."""
+    quoted: bool = False
+    """It came with the quoted message."""
+    heard: bool = False
+    """The text was spoken."""
+    earlier: bool = False
+    """It came with an earlier message and is shown again."""
+
+
 class UnifiedContext(Value):
     """The one input of a turn, the same whatever the channel."""
 
@@ -200,6 +222,7 @@ class UnifiedContext(Value):
     speaker: str
     text: str
     quote: Quote | None
+    materials: tuple[Material, ...] = ()
     history: tuple[HistoryLine, ...]
     memory_view: str
     """Notes about the learner, already cut to budget and audience; may be empty."""

@@ -22,6 +22,7 @@ from core.commands.book import CommandBook
 from core.context import InboundMessage
 from core.llm.port import ChatModel
 from core.loop.gates import Budget
+from core.reading.reader import Reader
 from core.scheduling.nudges import Swept, sweep
 from core.store.session import Store
 from core.tools.calculate import calculate
@@ -105,6 +106,7 @@ class House:
                 show_progress(parts.store),
             ]
         )
+        self._reader = Reader(parts.transcriber)
         self._runner = Runner(
             store=parts.store,
             clock=parts.clock,
@@ -117,6 +119,7 @@ class House:
                 model=parts.model,
                 tools=tools,
                 budget=parts.budget,
+                reader=self._reader,
                 memory=parts.memory,
             ),
             book=lambda: self.book,
@@ -175,6 +178,7 @@ class House:
                 await asyncio.gather(*(channel.stop() for channel in self._channels.values()))
         except TimeoutError:
             log.warning("not every channel closed in time; it was cut off")
+        await self._reader.close()
         await self._parts.model.close()
 
     async def idle(self) -> None:

@@ -2,7 +2,8 @@
 
 All that the house knows goes into the system role: the persona's manner, the reply language, the
 learner's clock, notes from memory and a quoted message, the last two marked as data by a nonce that
-their authors cannot have guessed. The last user message is the learner's text and nothing else.
+their authors cannot have guessed. The last user message is the learner's text, and below it what
+came with it (``core.capabilities.materials``).
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from core.capabilities import materials
 from core.context import HistoryLine, Quote, Role, UnifiedContext
 from core.llm.port import ChatMessage, ChatModel
 from core.loop.call import Emit
-from core.loop.gates import Budget, Outcome
+from core.loop.gates import Budget, Outcome, prompt_limit
 from core.loop.history import fitted
 from core.loop.host import Decision, LoopHost
 from core.loop.loop import run_loop
@@ -29,6 +31,7 @@ SMALL_PROMPT_TOKENS: Final = 360
 """Estimated size of a small model's whole prompt, which must stay under 400 as it counts them."""
 _SMALL_VIEW_TOKENS: Final = 60
 _SMALL_QUOTE_TOKENS: Final = 60
+_SMALL_FILE_TOKENS: Final = 60
 _QUOTE_TOKENS: Final = 1_000
 _NAME_LENGTH: Final = 40
 _LANGUAGES: Final = {"en": "English", "zh": "Chinese (中文)"}
@@ -57,7 +60,12 @@ class ChatCapability:
         """
         if persona.model.name is not None:
             model = model.named(persona.model.name)
-        messages = (small_prompt if model.small else prompt)(context, persona, secrets.token_hex(4))
+        nonce = secrets.token_hex(4)
+        if model.small:
+            messages = small_prompt(context, persona, nonce)
+        else:
+            room = prompt_limit(budget, model.window)
+            messages = prompt(context, persona, nonce, materials.file_tokens(context, room))
         return await run_loop(
             model=model,
             messages=messages,
@@ -77,8 +85,13 @@ class ChatCapability:
         )
 
 
-def prompt(context: UnifiedContext, persona: Persona, nonce: str) -> tuple[ChatMessage, ...]:
-    """Return the messages of a turn. What changes most comes last, so that prefixes are reused."""
+def prompt(
+    context: UnifiedContext, persona: Persona, nonce: str, file_tokens: int = materials.FILE_TOKENS
+) -> tuple[ChatMessage, ...]:
+    """Return the messages of a turn. What changes most comes last, so that prefixes are reused.
+
+    ``file_tokens`` is the room of all files together.
+    """
     parts = [
         persona.manner(context.language),
         "Answer the last message only; the earlier ones have been answered. Reply in the language "
@@ -97,11 +110,17 @@ def prompt(context: UnifiedContext, persona: Persona, nonce: str) -> tuple[ChatM
         )
     if context.quote is not None:
         parts.append(_quoted(context.quote, nonce, _QUOTE_TOKENS))
+    if said := materials.told(context, nonce):
+        parts.append(said)
     parts.append(f"The learner's clock shows: {describe(context.now, context.zone)}.")
     return (
         ChatMessage("system", "\n\n".join(parts)),
         *map(_line, context.history),
-        ChatMessage("user", context.text),
+        ChatMessage(
+            "user",
+            materials.with_files(context, nonce, file_tokens),
+            images=materials.pictures(context),
+        ),
     )
 
 
@@ -117,8 +136,11 @@ def small_prompt(context: UnifiedContext, persona: Persona, nonce: str) -> tuple
         parts.append(f"Notes about the learner:\n{view}")
     if context.quote is not None:
         parts.append(_quoted(context.quote, nonce, _SMALL_QUOTE_TOKENS))
+    if unread := [one.name for one in context.materials if one.trouble]:
+        parts.append(f"You could not open: {', '.join(unread)}. Do not guess what was in it.")
     system = "\n".join(parts)
-    room = SMALL_PROMPT_TOKENS - _small_tokens(system) - _small_tokens(context.text)
+    text = materials.with_files(context, nonce, _SMALL_FILE_TOKENS)
+    room = SMALL_PROMPT_TOKENS - _small_tokens(system) - _small_tokens(text)
     kept: list[ChatMessage] = []
     for message in reversed([_line(line) for line in context.history]):
         room -= _small_tokens(message.content)
@@ -127,7 +149,7 @@ def small_prompt(context: UnifiedContext, persona: Persona, nonce: str) -> tuple
         kept.insert(0, message)
     while kept and kept[0].role != "user":
         kept.pop(0)
-    return (ChatMessage("system", system), *kept, ChatMessage("user", context.text))
+    return (ChatMessage("system", system), *kept, ChatMessage("user", text))
 
 
 def speaker_name(name: str) -> str:

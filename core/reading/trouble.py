@@ -6,7 +6,6 @@ from enum import StrEnum
 from typing import Final
 
 from core.context import Attachment, AttachmentKind
-from core.document import plain
 from core.i18n import N_, Words
 
 LARGEST: Final = 20_000_000
@@ -78,7 +77,7 @@ _NAMELESS: Final = {
 
 
 def said(trouble: Trouble, attachment: Attachment, name: str | None, words: Words) -> str:
-    """Return the sentence for the learner; ``name`` is one that can be shown, None without one."""
-    called = words(_NAMELESS[attachment.kind]) if name is None else plain(name)
+    """Return the sentence, unescaped; ``name`` is one that can be shown, None without one."""
+    called = words(_NAMELESS[attachment.kind]) if name is None else name
     size = words.number(LARGEST // 1_000_000)
     return words(_SENTENCES[trouble], name=called, size=size)

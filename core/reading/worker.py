@@ -50,8 +50,10 @@ def picture(data: bytes, limits: Limits, tell: Tell) -> None:
 
     Image.MAX_IMAGE_PIXELS = None  # ours is stricter, and looks before anything is decoded
     side = int(limits["side"])
+    Image.init()
+    known = [name for name in FORMATS if name in Image.OPEN]
     try:
-        with Image.open(io.BytesIO(data), formats=FORMATS) as opened:
+        with Image.open(io.BytesIO(data), formats=known) as opened:
             if opened.width * opened.height > limits["pixels"]:
                 raise TroubleError("too_many_pixels")
             kept_sharp = opened.format in ("PNG", "GIF", "BMP")

@@ -80,7 +80,9 @@ class Workshop:
         try:
             async with asyncio.timeout(self._seconds):
                 await asyncio.gather(_feed(process, data), _collect(process, lines))
-                await process.wait()
+                code = await process.wait()
+            if code:
+                log.warning("a file of kind %s broke its process: %d", kind.value, code)
             return lines, True
         except TimeoutError:
             log.warning("a file of kind %s took too long to open", kind.value)

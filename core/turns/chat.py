@@ -13,7 +13,15 @@ from sqlmodel import Session, col, select
 
 from core.capabilities.chat import ChatCapability
 from core.clock import study_date
-from core.context import ChatKind, HistoryLine, InboundMessage, Role, Text, UnifiedContext
+from core.context import (
+    Attachment,
+    ChatKind,
+    HistoryLine,
+    InboundMessage,
+    Role,
+    Text,
+    UnifiedContext,
+)
 from core.document import Button, Document
 from core.events import TurnEvent
 from core.i18n import N_, Words, words_for
@@ -23,9 +31,18 @@ from core.llm.port import ChatModel
 from core.logs import reference
 from core.loop.gates import Budget, Outcome, StopReason, prompt_limit
 from core.persona import chosen_persona
+from core.reading.reader import Fetch, Reader
 from core.store.session import Store
 from core.store.tables import Conversation, Line
 from core.tools.registry import ToolRegistry
+from core.turns.attachments import (
+    ATTACHED,
+    EXCHANGES,
+    Gathered,
+    above,
+    gather,
+    newest_picture,
+)
 from core.turns.finish import Ending
 from core.turns.lanes import Job
 from memory.document import Audience
@@ -44,6 +61,8 @@ PROMPT_TOKENS = 1_500
 """Room kept for everything around the learner's own text when its length is judged."""
 FORWARDED = "(forwarded this message without a word of their own)"
 """Stands for the text of a message that is nothing but a quote."""
+UNSPOKEN = "(sent this without a word of their own: what is it, and what can be done with it?)"
+"""Stands for the text of a message that is nothing but attachments."""
 KEPT_ANSWER = 2_000
 """Characters of an answer that go into the journal."""
 
@@ -78,6 +97,8 @@ _HISTORY = (
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     history: tuple[HistoryLine, ...]
+    picture: Attachment | None
+    """The picture that the talk may still be about."""
     persona: Persona
     notes: str
 
@@ -92,6 +113,7 @@ class ChatTurn:
     model: ChatModel
     tools: ToolRegistry
     budget: Budget
+    reader: Reader
     memory: Path
     """Folder of all learners' memory."""
 
@@ -102,11 +124,14 @@ class ChatTurn:
         turn_id: str,
         started: datetime,
         emit: Callable[[TurnEvent], None],
+        fetch: Fetch,
     ) -> Ending:
-        """Answer a question. Every failure of the model is an ending, in words."""
+        """Answer a question. Every failure of the model is an ending, in words.
+
+        ``fetch`` gets attachments from the channel that the question came by.
+        """
         words = words_for(job.language)
-        text = question.content.text if isinstance(question.content, Text) else ""
-        text = text if text.strip() else FORWARDED
+        text = _written(question)
         limit = prompt_limit(self.budget, self.model.window) - PROMPT_TOKENS
         if estimate_tokens(text) > limit:
             return Ending(
@@ -115,6 +140,16 @@ class ChatTurn:
                 started_at=started,
             )
         loaded = await self.store.read(lambda session: self._load(session, job, question, started))
+        model = self.model
+        if loaded.persona.model.name is not None:
+            model = model.named(loaded.persona.model.name)
+        came = await gather(
+            question, self.reader, fetch, words, sees=model.sees_images, earlier=loaded.picture
+        )
+        text = "\n\n".join(part for part in (text, came.spoken) if part.strip())
+        about = text or came.readable or (question.quote and question.quote.text.strip())
+        if came.notices and not about:
+            return self._unread(job, question, started, came)
         # A group reads the answer, whoever shares the conversation.
         private = question.chat_kind is ChatKind.PRIVATE
         context = UnifiedContext(
@@ -127,8 +162,9 @@ class ChatTurn:
             chat_kind=question.chat_kind,
             shared=job.shared,
             speaker=question.sender.name,
-            text=text,
+            text=text or (UNSPOKEN if question.attachments else FORWARDED),
             quote=question.quote,
+            materials=came.materials,
             history=loaded.history,
             memory_view=loaded.notes,
             persona_id=loaded.persona.id,
@@ -142,7 +178,7 @@ class ChatTurn:
             budget=self._budget(loaded.persona),
             emit=emit,
         )
-        return self._ending(job, question, turn_id, started, context, loaded.persona, outcome)
+        return self._ending(job, question, turn_id, started, context, loaded.persona, outcome, came)
 
     def _load(self, session: Session, job: Job, question: InboundMessage, now: datetime) -> _Loaded:
         wanted = {"conversation": job.conversation_id, "question": question.message_id}
@@ -152,8 +188,10 @@ class ChatTurn:
             for role, text, speaker in reversed(rows)
         )
         private = question.chat_kind is ChatKind.PRIVATE
+        recent = any(ATTACHED in line.text for line in history[-2 * EXCHANGES :])
         return _Loaded(
             history,
+            newest_picture(session, job.conversation_id, question.target) if recent else None,
             chosen_persona(session, self.personas, job.learner_id, job.conversation_id),
             self._notes(session, job, private, study_date(now, ZoneInfo(job.zone))),
         )
@@ -175,6 +213,24 @@ class ChatTurn:
             budget = replace(budget, responding_max_tokens=most, answer_now_max_tokens=most)
         return budget
 
+    def _unread(
+        self, job: Job, question: InboundMessage, started: datetime, came: Gathered
+    ) -> Ending:
+        """Nothing came that the model could be asked about: the learner hears why."""
+        first_try = question.message_id == job.message.message_id
+        event = came.event(started, started.astimezone(ZoneInfo(job.zone)))
+        said = above(came.notices, "")
+        return Ending(
+            reason=StopReason.ANSWERED,
+            document=Document(markdown=said),
+            answers=question.message_id,
+            learner_words=UNSPOKEN if first_try else None,
+            tutor_words=said,
+            attached=came.attached(""),
+            events=(event,) if event and first_try else (),
+            started_at=started,
+        )
+
     def _ending(
         self,
         job: Job,
@@ -184,18 +240,25 @@ class ChatTurn:
         context: UnifiedContext,
         persona: Persona,
         outcome: Outcome,
+        came: Gathered,
     ) -> Ending:
         said = outcome.text.strip()
         first_try = question.message_id == job.message.message_id
         if said:
-            document = Document(markdown=said)
+            document = Document(markdown=above(came.notices, said))
         else:
             words = words_for(job.language)
             document = _failure(words, persona, outcome.reason, turn_id, question.message_id)
+            document = document.model_copy(
+                update={"markdown": above(came.notices, document.markdown)}
+            )
         at = started.astimezone(ZoneInfo(job.zone))
         events = []
         if first_try:
-            events.append(Event(new_id(started), at, Surface.CHAT, f"asked: {context.text}"))
+            if (sent := came.event(started, at)) is not None:
+                events.append(sent)
+            if context.text != UNSPOKEN:
+                events.append(Event(new_id(started), at, Surface.CHAT, f"asked: {context.text}"))
         if said:
             kept = said if len(said) <= KEPT_ANSWER else f"{said[:KEPT_ANSWER]} …"
             events.append(Event(new_id(started), at, Surface.CHAT, f"answered: {kept}"))
@@ -205,11 +268,16 @@ class ChatTurn:
             answers=question.message_id,
             learner_words=context.text if first_try else None,
             tutor_words=said or None,
+            attached=came.attached(_written(question)),
             events=tuple(events),
             prompt_tokens=outcome.usage.prompt_tokens,
             completion_tokens=outcome.usage.completion_tokens,
             started_at=started,
         )
+
+
+def _written(question: InboundMessage) -> str:
+    return question.content.text if isinstance(question.content, Text) else ""
 
 
 def _failure(

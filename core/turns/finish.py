@@ -45,6 +45,8 @@ class Ending:
     """``InboundMessage.message_id`` of the question; None for what is no conversation."""
     learner_words: str | None = None
     tutor_words: str | None = None
+    attached: str = ""
+    """What came with the learner's words, for the history."""
     """What goes into the history of the conversation. A question answered at the second try
     stands there already, so only the tutor's words are new."""
     events: tuple[Event, ...] = ()
@@ -102,7 +104,7 @@ def record(
             "text": text,
         }
         for role, text in (
-            (Role.LEARNER, ending.learner_words and _by_now(session, job, ending.learner_words)),
+            (Role.LEARNER, ending.learner_words and _by_now(session, job, ending)),
             (Role.TUTOR, ending.tutor_words),
         )
         if text
@@ -125,10 +127,12 @@ def record(
     )
 
 
-def _by_now(session: Session, job: Job, words: str) -> str:
+def _by_now(session: Session, job: Job, ending: Ending) -> str:
     """What the learner said, for the history: it may have been edited during the turn."""
     question = question_of(session, job.inbound_id)
-    return as_said(question, words) if question else words
+    words = ending.learner_words or ""
+    said = as_said(question, words) if question else words
+    return f"{said}\n\n{ending.attached}" if ending.attached else said
 
 
 def as_said(message: InboundMessage, wordless: str) -> str:

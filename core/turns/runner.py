@@ -85,7 +85,10 @@ class Runner:
                 await self._say(job, turn_id, started, words("Yes? What shall we work on?"))
             case Unsupported(what=what):
                 log.info("unsupported kind of message: %s", what)
-                text = words("I can only read text so far. Please write it out.")
+                text = words(
+                    "That kind of message is beyond me. Write it out, please, or send a picture or "
+                    "a file."
+                )
                 await self._say(job, turn_id, started, text)
             case Command(name=name, arguments=arguments, overheard=overheard):
                 command = self.book().command(name)
@@ -170,7 +173,9 @@ class Runner:
         )
         async with channel.typing(target), preview as watch:
             emit = partial(_seen, job, watch)
-            ending = await self.chat.run(job, question, turn_id, started, emit=emit)
+            ending = await self.chat.run(
+                job, question, turn_id, started, emit=emit, fetch=channel.fetch
+            )
         await self._finish(job, turn_id, lambda _: replace(ending, preview=job.preview))
 
     async def _shown(self, job: Job, handle: str) -> None:

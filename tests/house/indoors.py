@@ -18,6 +18,7 @@ from core.channel import Channel
 from core.house import House, Parts
 from core.i18n import Language, words_for
 from core.llm.client import OpenAIModel
+from core.llm.transcribe import Transcriber
 from core.logs import JsonFormatter
 from core.loop.gates import Budget
 from core.store.session import Store
@@ -68,10 +69,13 @@ class Indoors(abc.ABC):
         database: str | None = None,
         patience: float = 30.0,
         join_within: timedelta = timedelta(0),
+        model: str = "scripted",
+        hears: bool = False,
     ) -> None:
         """``database`` is a SQLAlchemy address; None means a file in the folder. ``patience`` is
         the seconds a transaction waits for a lock on it. Every message is a question of its own
-        unless ``join_within`` says otherwise.
+        unless ``join_within`` says otherwise. ``hears`` gives the house speech recognition, by the
+        model server.
         """
         self.folder = folder
         self.memory = folder / "memory"
@@ -83,6 +87,8 @@ class Indoors(abc.ABC):
         self.database = database or f"sqlite:///{folder / 'partners.db'}"
         self.patience = patience
         self.join_within = join_within
+        self.model = model
+        self.hears = hears
         self._log = io.StringIO()
         self._handler = logging.StreamHandler(self._log)
         self._handler.setFormatter(JsonFormatter())
@@ -105,11 +111,16 @@ class Indoors(abc.ABC):
                 defaults=Defaults(zone="Europe/Berlin", language=self.language),
                 personas=PersonaLibrary.load(self.folder / "personas"),
                 model=OpenAIModel(
-                    name="scripted", api_key=KEY, base_url=self.openai.base_url, backoff=0.01
+                    name=self.model, api_key=KEY, base_url=self.openai.base_url, backoff=0.01
                 ),
                 budget=self.budget,
                 memory=self.memory,
                 join_within=self.join_within,
+                transcriber=Transcriber(
+                    name="ears", api_key=KEY, base_url=self.openai.base_url, backoff=0.01
+                )
+                if self.hears
+                else None,
             )
         )
         await self.house.start()

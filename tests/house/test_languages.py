@@ -17,12 +17,33 @@ from babel.messages.pofile import read_po
 from sqlalchemy import text as sql
 
 from core.access import AccessMode, AccessPolicy
+from core.channel import (
+    AttachmentGone,
+    AttachmentTooLarge,
+    AttachmentUnreachable,
+    FetchError,
+)
+from core.context import (
+    AccountId,
+    Attachment,
+    AttachmentKind,
+    ChatKind,
+    InboundMessage,
+    ReplyTarget,
+    Sender,
+    Text,
+)
 from core.i18n import LANGUAGES, LOCALES, language_from
+from core.llm.transcribe import Transcriber
 from core.loop.gates import Budget, Price
+from core.reading.reader import Reader
+from core.reading.trouble import LARGEST
+from core.reading.workshop import Workshop
 from core.scheduling.nudges import OPENINGS
 from core.store.tables import AccessState
 from tests.house.conftest import MakeHome
 from tests.house.home import Home, code_in, hanging
+from tests.reading import made
 from tests.servers.faults import RecordedRequest
 from tests.servers.openai import OpenAIServer, Reply, ToolCall
 from tests.servers.telegram import Person, Shown, TelegramServer, Topic, media
@@ -56,7 +77,7 @@ You are Plain.
 你是素先生。
 """
 
-ROOMS = ("core/access", "core/commands", "core/scheduling", "core/turns")
+ROOMS = ("core/access", "core/commands", "core/reading", "core/scheduling", "core/turns")
 """Where what learners read is written."""
 NOT_MET = {
     "I was just finished.": "a matter of microseconds",
@@ -130,6 +151,7 @@ class Walk:
         await self.cards(ada)
         await self.memory(ada)
         await self.odd(ada)
+        await self.attachments(ada)
         await self.group(ada)
         await self.stopping(ada)
         await self.trouble(ada)
@@ -222,6 +244,83 @@ class Walk:
         await self.home.quiet()
         await self.home.press_forged(ada, ada.private.from_bot[-1], "quiz:1")
         await self.home.press_forged(ada, ada.private.from_bot[-1], "show:1")
+
+    async def attachments(self, ada: Person) -> None:
+        """Handed to the house with what the door would have fetched."""
+        house = self.home.house
+        (channel,) = house._channels.values()
+        files: dict[str, bytes | FetchError] = {
+            "large": AttachmentTooLarge("7"),
+            "gone": AttachmentGone("7"),
+            "far": AttachmentUnreachable("7"),
+            "broken": made.pdf("7")[:200],
+            "locked": made.pdf("7", password="7"),
+            "scan": made.pdf(""),
+            "slow": made.pdf("7"),
+            "empty": b" ",
+            "unknown": b"7\0",
+            "bomb": made.bomb(),
+            "sound": b"OggS",
+            "text": b"7",
+        }
+
+        async def fetch(attachment: Attachment, *, most: int) -> bytes:
+            file = files[attachment.id]
+            if isinstance(file, FetchError):
+                raise file
+            return file
+
+        channel.fetch = fetch  # type: ignore[method-assign]
+        kinds = {"bomb": AttachmentKind.IMAGE, "sound": AttachmentKind.VOICE}
+
+        async def hand(*ids: str, **values: int) -> None:
+            self._people += 1
+            await house._receive(
+                [
+                    InboundMessage(
+                        message_id=f"handed-{self._people}",
+                        target=ReplyTarget(
+                            channel=channel.name, account=channel.account, chat=str(ada.id)
+                        ),
+                        chat_kind=ChatKind.PRIVATE,
+                        sender=Sender(
+                            account=AccountId(f"{channel.name}:{ada.id}"),
+                            name="7",
+                            language=self.locale,
+                        ),
+                        content=Text(text=""),
+                        addressed=True,
+                        attachments=tuple(
+                            Attachment(id=i, kind=kinds.get(i, AttachmentKind.FILE), **values)
+                            for i in ids
+                        ),
+                        received_at=self.home.clock.now(),
+                    )
+                ]
+            )
+            await self.home.quiet()
+
+        chat = house._runner.chat
+        reader = chat.reader
+        await hand("large", "gone", "far", "broken", "locked", "scan", "empty", "unknown", "bomb")
+        await hand(*["text"] * 11)
+        await hand("text", "text", "text", size=LARGEST)
+        await hand("sound")
+        object.__setattr__(chat, "reader", Reader(None, Workshop(seconds=0.001)))
+        await hand("slow")
+        ears = Transcriber(name="ears", api_key="7", base_url=self.openai.base_url)
+        object.__setattr__(chat, "reader", Reader(ears))
+        for heard in (None, "", "7?"):
+            self.openai.hears = heard
+            await hand("sound")
+        self.openai.sees = False
+        kinds["text"] = AttachmentKind.IMAGE
+        files["text"] = made.picture()
+        await hand("text")
+        await hand("text")
+        self.openai.sees = True
+        await ears.close()
+        object.__setattr__(chat, "reader", reader)
 
     async def group(self, ada: Person) -> None:
         group = self.home.telegram.supergroup("…")

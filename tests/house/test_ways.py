@@ -129,7 +129,7 @@ async def test_what_cannot_be_read_is_said_once_an_album_too(
     media.poll(ada.private, ada, "zebra7?", ["a", "b"])
     await home.quiet()
     assert [m.text for m in ada.private.from_bot] == [
-        "I can only read text so far. Please write it out."
+        "That kind of message is beyond me. Write it out, please, or send a picture or a file."
     ] * 4
     assert home.prompts == []
     assert not [r for r in telegram.requests if r.name in ("getFile", "download")]
