@@ -31,6 +31,7 @@ from core.tools.cards_due import cards_due
 from core.tools.current_time import current_time
 from core.tools.memory import memory_remember, memory_search
 from core.tools.registry import ToolRegistry
+from core.tools.reminders import cancel_reminder, schedule_reminder
 from core.tools.show_progress import show_progress
 from core.turns.chat import ChatTurn
 from core.turns.delivery import Delivery
@@ -49,11 +50,13 @@ log = logging.getLogger(__name__)
 TOOLS = frozenset(
     {
         "calculate",
+        "cancel_reminder",
         "cards_add",
         "cards_due",
         "current_time",
         "memory_remember",
         "memory_search",
+        "schedule_reminder",
         "show_progress",
     }
 )
@@ -98,11 +101,13 @@ class House:
         tools = ToolRegistry(
             [
                 calculate(),
+                cancel_reminder(parts.store),
                 cards_add(parts.store, parts.clock),
                 cards_due(parts.store),
                 current_time(parts.clock.now),
                 memory_remember(parts.memory, parts.clock.now),
                 memory_search(parts.memory),
+                schedule_reminder(parts.store, parts.clock),
                 show_progress(parts.store),
             ]
         )

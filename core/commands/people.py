@@ -13,6 +13,7 @@ from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
 from core.i18n import LANGUAGES, N_, language_from, words_for
 from core.persona import choose, chosen_persona
+from core.scheduling import reminders
 from core.store.tables import Learner
 from personas.persona import Persona, PersonaLibrary
 
@@ -112,6 +113,7 @@ def timezone() -> tuple[Command, Action]:
         found = resolve_zone(wanted) if wanted else []
         if len(found) == 1:
             learner.zone = found[0]
+            reminders.move(session, learner)
             text = words(
                 "Your time zone is {zone}: it is {time} there now.",
                 zone=plain(found[0]),

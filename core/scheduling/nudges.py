@@ -23,6 +23,7 @@ from core.learning import deck
 from core.learning.digest import Kind, NotYet, PastNudge, Plan, plan
 from core.logs import log_context
 from core.outbox import post
+from core.scheduling.reminders import send_due
 from core.store.session import Store, insert_new
 from core.store.tables import Card, Learner, Nudge
 
@@ -44,7 +45,7 @@ class Swept:
     """What one sweep came to."""
 
     sent: int
-    """Nudges written to the outbox."""
+    """Nudges and reminders written to the outbox."""
     looked_at: int
     """Learners with something due."""
 
@@ -66,7 +67,7 @@ async def sweep(store: Store, as_of: datetime, now: datetime, language: Language
         except Exception:  # the one guard of a learner's nudge: it holds up nobody else's
             with log_context(learner=learner_id):
                 log.exception("a nudge could not be planned; the next sweep tries again")
-    return Swept(sent, len(learners))
+    return Swept(sent + await send_due(store, as_of, now, language), len(learners))
 
 
 def _candidates(session: Session, as_of: datetime) -> list[str]:

@@ -289,3 +289,19 @@ class Nudge(SQLModel, table=True):
     """The moment it was judged as of."""
     created_at: datetime = _instant()
     """When the row was written; a learner seen later has not ignored it."""
+
+
+class Reminder(SQLModel, table=True):
+    """What a learner asked to be reminded of, once."""
+
+    __table_args__ = (Index("ix_reminder_due", "sent_at", "due_at"),)
+
+    id: str = Field(primary_key=True)
+    learner_id: str = Field(foreign_key="learner.id", index=True)
+    text: str
+    wall: str
+    """The time that was meant, on the learner's clock: ISO 8601 without a zone."""
+    due_at: datetime = _instant()
+    """The instant it is in the learner's zone."""
+    sent_at: datetime | None = _instant(default=None)
+    created_at: datetime = _instant()
