@@ -9,6 +9,7 @@ import re
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +44,7 @@ from core.scheduling.nudges import OPENINGS
 from core.store.tables import AccessState
 from tests.house.conftest import MakeHome
 from tests.house.home import Home, code_in, hanging
+from tests.house.test_reminders import Desk
 from tests.reading import made
 from tests.servers.faults import RecordedRequest
 from tests.servers.openai import OpenAIServer, Reply, ToolCall
@@ -392,6 +394,11 @@ class Walk:
         learner, faithful = self.person(), self.person()
         for each in (learner, faithful):
             await self.tell(each, "/add 7×8 :: 56", "/add 7×7 :: 49")
+        for hours in (1, 2):
+            at = self.home.clock.now() + timedelta(hours=hours)
+            await Desk(self.home, await self.home.learner(faithful)).keep("7", at.isoformat())
+        self.home.clock.advance(hours=1)
+        await self.home.house.sweep()
         for _ in OPENINGS:
             self.home.clock.advance(days=1)
             await self.home.house.sweep()
