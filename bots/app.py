@@ -104,6 +104,7 @@ def build_house(ground: Ground, model: ChatModel) -> House:
             memory=ground.memory,
             join_within=timedelta(seconds=ground.tuning.join_seconds),
             transcriber=choose_transcriber(settings),
+            limits=ground.tuning.limits,
         )
     )
 

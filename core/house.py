@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,10 +20,12 @@ from core.clock import Clock
 from core.commands import cards, memory, people, talk
 from core.commands.book import CommandBook
 from core.context import InboundMessage
+from core.limits import Limits
 from core.llm.port import ChatModel
 from core.loop.gates import Budget
 from core.reading.reader import Reader
 from core.scheduling.nudges import Swept, sweep
+from core.spending import Spending
 from core.store.session import Store
 from core.tools.calculate import calculate
 from core.tools.cards_add import cards_add
@@ -82,6 +84,8 @@ class Parts:
     """Messages that wait for their turn are one question when no more lies between them."""
     transcriber: Transcriber | None = None
     """Understands speech; None where nothing does."""
+    limits: Limits = field(default_factory=Limits)
+    """What may be spent on models in a day."""
 
 
 class House:
@@ -112,6 +116,9 @@ class House:
             ]
         )
         self._reader = Reader(parts.transcriber)
+        self._spending = Spending(
+            parts.limits, parts.defaults.zone, parts.defaults.language, parts.policy.owners
+        )
         self._runner = Runner(
             store=parts.store,
             clock=parts.clock,
@@ -125,6 +132,7 @@ class House:
                 tools=tools,
                 budget=parts.budget,
                 reader=self._reader,
+                spending=self._spending,
                 memory=parts.memory,
             ),
             book=lambda: self.book,
@@ -271,7 +279,7 @@ class House:
                 memory.remember_(parts.memory),
                 language_command,
                 timezone_command,
-                talk.status(parts.model.name, self.health, self._busy),
+                talk.status(parts.model.name, self.health, self._busy, self._spending),
             ),
             (
                 help_button,

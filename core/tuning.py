@@ -19,6 +19,7 @@ from typing import Final
 from core.context import AccountId
 from core.environment import SettingsError
 from core.i18n import Words, words_for
+from core.limits import Limits
 from core.loop.gates import Budget, LoopProtocol, Price, reserve
 from core.settings import account_id
 
@@ -58,6 +59,15 @@ _PROTOCOL: Final = "protocol"
 _PRICES: Final = ("prompt", "completion")
 _MONEY: Final = _Number("price", 0, 1_000_000, whole=False)
 
+_LIMITS: Final = MappingProxyType(
+    {
+        "learner_tokens_per_day": _Number("learner_tokens_per_day", 0, 10**12),
+        "learner_cost_per_day": _Number("learner_cost_per_day", 0, 10**9, whole=False),
+        "total_tokens_per_day": _Number("total_tokens_per_day", 0, 10**12),
+        "total_cost_per_day": _Number("total_cost_per_day", 0, 10**9, whole=False),
+    }
+)
+
 JOIN_SECONDS: Final = 8.0
 _JOIN: Final = _Number("join_seconds", 0, 600, whole=False)
 
@@ -81,6 +91,8 @@ class Tuning:
     capabilities: Mapping[str, Budget] = field(default_factory=lambda: DEFAULTS)
     join_seconds: float = JOIN_SECONDS
     """Messages that wait for their turn are one question when no more time lies between them."""
+    limits: Limits = field(default_factory=Limits)
+    """Of ``[limits]``: what may be spent on models in a day."""
     allow: tuple[AccountId, ...] = ()
     """Accounts of ``[access] allow``."""
     channels: Mapping[str, Mapping[str, object]] = field(
@@ -152,7 +164,7 @@ class _Reader:
         self.warnings: list[str] = []
 
     def read(self, tables: Mapping[str, object]) -> Tuning:
-        known = ("capabilities", "prices", "conversation", "access", "channels")
+        known = ("capabilities", "prices", "limits", "conversation", "access", "channels")
         for key in tables:
             if key not in known:
                 self.unknown(key, "", known)
@@ -179,6 +191,7 @@ class _Reader:
         return Tuning(
             capabilities=MappingProxyType(capabilities),
             join_seconds=self.join_seconds(self.table(tables, "conversation")),
+            limits=self.limits(self.table(tables, "limits")),
             allow=tuple(self.accounts(access.get("allow", []))),
             channels=MappingProxyType(channels),
             warnings=tuple(self.warnings),
@@ -278,6 +291,16 @@ class _Reader:
                 )
             )
         return usable
+
+    def limits(self, table: Mapping[str, object]) -> Limits:
+        values: dict[str, float] = {}
+        for key, value in table.items():
+            number = _LIMITS.get(key)
+            if number is None:
+                self.unknown(key, "limits.", tuple(_LIMITS))
+            elif (usable := self.number(f"limits.{key}", value, number, 0)) is not None:
+                values[key] = usable
+        return Limits(**values)  # type: ignore[arg-type]  # fields by checked name
 
     def join_seconds(self, table: Mapping[str, object]) -> float:
         usable: float | None = None

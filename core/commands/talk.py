@@ -15,6 +15,7 @@ from core.document import Button, Document, plain
 from core.i18n import N_, Words
 from core.learning import deck
 from core.persona import chosen_persona
+from core.spending import Spending
 from core.store.tables import Conversation, Line
 from personas.persona import PersonaLibrary
 
@@ -105,7 +106,42 @@ def new() -> Command:
     return Command(CommandSpec("new", N_("start a new conversation")), handle)
 
 
-def status(model: str, probe: Probe, busy: Callable[[str], bool]) -> Command:
+def _used(session: Session, spending: Spending, request: Request) -> list[str]:
+    """What the learner has used today, and what everybody has for those who look after it."""
+    words, limits = request.words, spending.limits
+    own = spending.today(session, request.now, request.learner_id)
+    lines = []
+    if limits.learner_tokens_per_day:
+        lines.append(
+            words(
+                "Used today: {tokens} of {limit} tokens.",
+                tokens=words.number(own.tokens),
+                limit=words.number(limits.learner_tokens_per_day),
+            )
+        )
+    else:
+        lines.append(words("Used today: {tokens} tokens.", tokens=words.number(own.tokens)))
+    if limits.learner_cost_per_day:
+        lines.append(
+            words(
+                "Spent today: {cost} of {limit}.",
+                cost=words.number(round(own.cost, 3)),
+                limit=words.number(limits.learner_cost_per_day),
+            )
+        )
+    if request.owner:
+        total = spending.today(session, request.now)
+        lines.append(
+            words(
+                "Everybody together today: {tokens} tokens, {cost} spent.",
+                tokens=words.number(total.tokens),
+                cost=words.number(round(total.cost, 3)),
+            )
+        )
+    return lines
+
+
+def status(model: str, probe: Probe, busy: Callable[[str], bool], spending: Spending) -> Command:
     """``/status``: is it working, on what, and what waits for this learner."""
 
     def report(session: Session, request: Request) -> Reply:
@@ -126,6 +162,7 @@ def status(model: str, probe: Probe, busy: Callable[[str], bool]) -> Command:
                     zone=plain(request.zone),
                 )
             )
+            lines += _used(session, spending, request)
         if request.owner and request.private:
             lines.append(words("Model: {name}.", name=plain(model)))
             for name, trouble in probe().items():

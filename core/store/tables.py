@@ -144,6 +144,8 @@ class Inbound(SQLModel, table=True):
 class Turn(SQLModel, table=True):
     """One answered event: why it ended and what it cost."""
 
+    __table_args__ = (Index("ix_turn_spent", "ended_at", "learner_id"),)
+
     id: str = Field(primary_key=True)
     inbound_id: int = Field(foreign_key="inbound.id", index=True)
     conversation_id: str = Field(foreign_key="conversation.id")
@@ -151,6 +153,10 @@ class Turn(SQLModel, table=True):
     reason: str
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    model: str | None = None
+    """The model that answered; None where none was asked."""
+    cost: float | None = None
+    """Money, in the currency of the prices; None where no price is known."""
     events: str | None = Field(default=None)
     """JSON of memory events not yet known to be in the learner's journal; None once they are."""
     started_at: datetime = _instant()

@@ -27,11 +27,13 @@ from core.events import TurnEvent
 from core.i18n import N_, Words, words_for
 from core.ids import new_id
 from core.learning.deck import due_count
+from core.limits import Scope
 from core.llm.port import ChatModel
 from core.logs import reference
 from core.loop.gates import Budget, Outcome, StopReason, prompt_limit
 from core.persona import chosen_persona
 from core.reading.reader import Fetch, Reader
+from core.spending import Spending
 from core.store.session import Store
 from core.store.tables import Conversation, Line
 from core.tools.registry import ToolRegistry
@@ -66,6 +68,12 @@ UNSPOKEN = "(sent this without a word of their own: what is it, and what can be 
 KEPT_ANSWER = 2_000
 """Characters of an answer that go into the journal."""
 
+LIMIT = "limit"
+"""Reason of a turn for which nothing may be spent today."""
+_LIMITS = {
+    Scope.LEARNER: N_("That was all I may answer you today."),
+    Scope.TOTAL: N_("That was all I may answer today: everybody's share is used up."),
+}
 _FAILURES = {
     StopReason.PROVIDER_ERROR: N_("My model isn't answering right now. I've kept your question."),
     StopReason.DEADLINE: N_("That took longer than I may take. I've kept your question."),
@@ -97,6 +105,8 @@ _HISTORY = (
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     history: tuple[HistoryLine, ...]
+    limit: Scope | None
+    """Whose limit of the day is reached."""
     picture: Attachment | None
     """The picture that the talk may still be about."""
     persona: Persona
@@ -114,6 +124,7 @@ class ChatTurn:
     tools: ToolRegistry
     budget: Budget
     reader: Reader
+    spending: Spending
     memory: Path
     """Folder of all learners' memory."""
 
@@ -140,6 +151,8 @@ class ChatTurn:
                 started_at=started,
             )
         loaded = await self.store.read(lambda session: self._load(session, job, question, started))
+        if loaded.limit is not None:
+            return await self._too_dear(job, question, started, loaded.limit)
         model = self.model
         if loaded.persona.model.name is not None:
             model = model.named(loaded.persona.model.name)
@@ -178,7 +191,9 @@ class ChatTurn:
             budget=self._budget(loaded.persona),
             emit=emit,
         )
-        return self._ending(job, question, turn_id, started, context, loaded.persona, outcome, came)
+        return self._ending(
+            job, question, turn_id, started, context, loaded.persona, model, outcome, came
+        )
 
     def _load(self, session: Session, job: Job, question: InboundMessage, now: datetime) -> _Loaded:
         wanted = {"conversation": job.conversation_id, "question": question.message_id}
@@ -191,6 +206,7 @@ class ChatTurn:
         recent = any(ATTACHED in line.text for line in history[-2 * EXCHANGES :])
         return _Loaded(
             history,
+            self.spending.reached(session, now, job.learner_id),
             newest_picture(session, job.conversation_id, question.target) if recent else None,
             chosen_persona(session, self.personas, job.learner_id, job.conversation_id),
             self._notes(session, job, private, study_date(now, ZoneInfo(job.zone))),
@@ -212,6 +228,33 @@ class ChatTurn:
             most = min(budget.responding_max_tokens, SMALL_ANSWER_TOKENS)
             budget = replace(budget, responding_max_tokens=most, answer_now_max_tokens=most)
         return budget
+
+    async def _too_dear(
+        self, job: Job, question: InboundMessage, started: datetime, scope: Scope
+    ) -> Ending:
+        """Nothing may be spent on this question today."""
+        if scope is Scope.TOTAL:
+            await self.store.write(
+                lambda session: self.spending.tell_owners(session, started, but=job.learner_id)
+            )
+        words = words_for(job.language)
+        text = words(_LIMITS[scope])
+        again = self.spending.starts_again(started)
+        zone = ZoneInfo(job.zone)
+        when = words(
+            "I answer again {day} at {time}; cards and reviews still work.",
+            day=words.day(again.astimezone(zone).date(), started.astimezone(zone).date()),
+            time=words.time(again, job.zone),
+        )
+        button = Button(label=words("Try again"), action=f"again:{question.message_id}")
+        first_try = question.message_id == job.message.message_id
+        return Ending(
+            reason=LIMIT,
+            document=Document(markdown=f"{text} {when}", buttons=((button,),)),
+            answers=question.message_id,
+            learner_words=(_written(question).strip() or UNSPOKEN) if first_try else None,
+            started_at=started,
+        )
 
     def _unread(
         self, job: Job, question: InboundMessage, started: datetime, came: Gathered
@@ -239,6 +282,7 @@ class ChatTurn:
         started: datetime,
         context: UnifiedContext,
         persona: Persona,
+        asked: ChatModel,
         outcome: Outcome,
         came: Gathered,
     ) -> Ending:
@@ -272,6 +316,8 @@ class ChatTurn:
             events=tuple(events),
             prompt_tokens=outcome.usage.prompt_tokens,
             completion_tokens=outcome.usage.completion_tokens,
+            model=outcome.usage.stand_in or asked.name,
+            cost=outcome.cost,
             started_at=started,
         )
 

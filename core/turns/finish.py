@@ -56,6 +56,10 @@ class Ending:
     language: str | None = None
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    model: str | None = None
+    """The model that answered; None where none was asked."""
+    cost: float | None = None
+    """Money, where a price is known."""
     started_at: datetime = field(kw_only=True)
 
 
@@ -88,6 +92,8 @@ def record(
             "reason": ending.reason,
             "prompt_tokens": ending.prompt_tokens,
             "completion_tokens": ending.completion_tokens,
+            "model": ending.model,
+            "cost": ending.cost,
             "events": EVENTS.dump_json(ending.events).decode() if ending.events else None,
             "started_at": ending.started_at,
             "ended_at": now,

@@ -17,6 +17,7 @@ from core.access import AccessMode, AccessPolicy, approve
 from core.channel import Channel
 from core.house import House, Parts
 from core.i18n import Language, words_for
+from core.limits import Limits
 from core.llm.client import OpenAIModel
 from core.llm.transcribe import Transcriber
 from core.logs import JsonFormatter
@@ -71,6 +72,7 @@ class Indoors(abc.ABC):
         join_within: timedelta = timedelta(0),
         model: str = "scripted",
         hears: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         """``database`` is a SQLAlchemy address; None means a file in the folder. ``patience`` is
         the seconds a transaction waits for a lock on it. Every message is a question of its own
@@ -89,6 +91,7 @@ class Indoors(abc.ABC):
         self.join_within = join_within
         self.model = model
         self.hears = hears
+        self.limits = limits or Limits()
         self._log = io.StringIO()
         self._handler = logging.StreamHandler(self._log)
         self._handler.setFormatter(JsonFormatter())
@@ -116,6 +119,7 @@ class Indoors(abc.ABC):
                 budget=self.budget,
                 memory=self.memory,
                 join_within=self.join_within,
+                limits=self.limits,
                 transcriber=Transcriber(
                     name="ears", api_key=KEY, base_url=self.openai.base_url, backoff=0.01
                 )

@@ -2,11 +2,13 @@
 
 import importlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.environment import EnvSettings, variable
+from core.limits import Limits
 from core.settings import Settings
 from core.tuning import Tuning, load_tuning
 
@@ -66,5 +68,8 @@ def test_the_example_of_tuning_is_the_defaults(tmp_path: Path, uncomment: bool) 
     copy.write_text(text, encoding="utf-8")
     tuning = load_tuning(copy)
     assert tuning.warnings == ()
-    assert (tuning.capabilities, tuning.allow) == (Tuning().capabilities, ())
+    # Of prices there are none by default, only a way to write them.
+    unpriced = {name: replace(tuned, prices=()) for name, tuned in tuning.capabilities.items()}
+    assert (unpriced, tuning.allow) == (Tuning().capabilities, ())
+    assert tuning.limits == Limits()
     assert bool(tuning.channels) is uncomment

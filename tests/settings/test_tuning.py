@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.i18n import words_for
+from core.limits import Limits
 from core.loop.gates import Budget, LoopProtocol, Price
 from core.settings import SettingsError
 from core.tuning import DEFAULTS, Tuning, load_tuning
@@ -205,7 +206,8 @@ def test_every_number_can_be_set() -> None:
     lines = [line.split("=")[0].strip() for line in example.splitlines() if line[:1].isalpha()]
     keys = {line.replace(".", "_") for line in lines}
     settable = {field.name for field in fields(Budget)} - {"prices"}
-    assert keys == settable | {"allow", "join_seconds"}
+    limits = {field.name for field in fields(Limits)}
+    assert keys == settable | limits | {"allow", "join_seconds"}
 
 
 # --- the way to talk, and what it costs ---------------------------------------------------------
@@ -241,3 +243,14 @@ def test_prices_are_those_of_every_capability() -> None:
 )
 def test_a_price_of_no_use_is_told(text: str, said: str) -> None:
     assert any(said in warning for warning in load(text).warnings)
+
+
+def test_limits_of_a_day_are_numbers_and_none_by_default() -> None:
+    tuning = load(
+        "[limits]\nlearner_tokens_per_day = 50_000\ntotal_cost_per_day = 1.5\n"
+        "total_tokens_per_day = -1\ntotal_cost = 3\n"
+    )
+    assert tuning.limits == Limits(learner_tokens_per_day=50_000, total_cost_per_day=1.5)
+    refused, unknown = tuning.warnings
+    assert "limits.total_tokens_per_day is “-1”" in refused
+    assert "Did you mean limits.total_cost_per_day?" in unknown

@@ -1,0 +1,100 @@
+"""What was spent on models today, whether more may be, and who hears of it when not.
+
+A day is a calendar day in the house's own zone, so that nobody gets a second one by moving their
+clock. What is counted stands in the turns that have ended; several at once may go a little over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from sqlmodel import Session, col, func, or_, select
+
+from core.clock import local_instant
+from core.context import ReplyTarget
+from core.document import Document
+from core.i18n import Language, language_from, words_for
+from core.limits import Limits, Scope, Spent, reached
+from core.outbox import post
+from core.store.tables import AccessState, Account, Learner, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Watches the limits of one house."""
+
+    limits: Limits
+    zone: str
+    """IANA zone of the house."""
+    language: Language
+    """Of owners whose language is not known."""
+    owners: Collection[str]
+    """Accounts that are owners by the settings."""
+
+    def today(self, session: Session, now: datetime, learner_id: str | None = None) -> Spent:
+        """Return what was spent since midnight, by one learner or by all together."""
+        zone = ZoneInfo(self.zone)
+        midnight = local_instant(now.astimezone(zone).date(), time(), zone)
+        statement = select(
+            func.sum(Turn.prompt_tokens + Turn.completion_tokens), func.sum(Turn.cost)
+        ).where(col(Turn.ended_at) >= midnight)
+        if learner_id is not None:
+            statement = statement.where(Turn.learner_id == learner_id)
+        tokens, cost = session.exec(statement).one()
+        return Spent(int(tokens or 0), float(cost or 0.0))
+
+    def starts_again(self, now: datetime) -> datetime:
+        """Return the next midnight."""
+        zone = ZoneInfo(self.zone)
+        return local_instant(now.astimezone(zone).date() + timedelta(days=1), time(), zone)
+
+    def reached(self, session: Session, now: datetime, learner_id: str) -> Scope | None:
+        """Return whose limit keeps this learner's next question from the model, if one does."""
+        limits = self.limits
+        nothing = Spent(0, 0.0)
+        total = learner = nothing
+        if limits.total_tokens_per_day or limits.total_cost_per_day:
+            total = self.today(session, now)
+        if limits.learner_tokens_per_day or limits.learner_cost_per_day:
+            learner = self.today(session, now, learner_id)
+        return reached(limits, learner, total)
+
+    def tell_owners(self, session: Session, now: datetime, *, but: str) -> None:
+        """Write to the owners that the limit of all is reached, once a day; not to ``but``."""
+        found = session.exec(
+            select(Learner)
+            .join(Account, col(Account.learner_id) == col(Learner.id))
+            .where(
+                or_(
+                    col(Account.id).in_(list(self.owners)),
+                    col(Account.access) == AccessState.OWNER,
+                ),
+                col(Learner.home).is_not(None),
+                Learner.id != but,
+            )
+            .distinct()
+        ).all()
+        day = now.astimezone(ZoneInfo(self.zone)).date()
+        again = self.starts_again(now)
+        for learner in found:
+            words = words_for(
+                learner.language or language_from(learner.home_language, self.language)
+            )
+            text = words(
+                "Today's limit for everybody together is reached, so I answer no more questions "
+                "before {time} ({zone}). The limits are under [limits] in partners.toml.",
+                time=words.time(again, learner.zone),
+                zone=learner.zone,
+            )
+            post(
+                session,
+                key=f"limit:{day}:{learner.id}",
+                target=ReplyTarget.model_validate_json(learner.home or ""),
+                document=Document(markdown=text),
+                now=now,
+                language=words.language,
+                learner_id=learner.id,
+            )
