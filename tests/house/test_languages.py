@@ -186,6 +186,153 @@ class Walk:
         await self.tell(self.person(), "1?")
         self._policy(AccessMode.OPEN)
 
+    async def first_steps(self, ada: Person) -> None:
+        hello = await self.tell(ada, "/start")
+        for label in hello.labels:
+            await self.home.press(hello, label)
+        await self.tell(ada, "1?", "/status", "/new", "/help")
+        tutors = await self.tell(ada, "/persona")
+        for label in tutors.labels:
+            await self.home.press(tutors, label)
+            tutors = await self.tell(ada, "/persona")
+        await self.tell(ada, "/persona x", "/persona socrates")
+        boss = self.person()
+        await self.home.decide(boss, AccessState.OWNER)
+        await self.tell(boss, "/status")
+
+    async def settings(self, ada: Person) -> None:
+        for city in ("", "Tokyo", "Atlantis"):
+            await self.tell(ada, f"/timezone {city}")
+        which = await self.tell(ada, "/timezone USA")
+        await self.home.press(which, which.labels[1])
+        await self.tell(ada, "/timezone Europe/Berlin", "/language x", "/language auto")
+        languages = await self.tell(ada, "/language")
+        await self.home.press(languages, LANGUAGES["zh" if self.zh else "en"])
+
+    async def cards(self, ada: Person) -> None:
+        await self.tell(ada, "/due", "/review", "/add", "/add 7×8", "/add :: 56", "/add 7×8 ::")
+        await self.tell(ada, f"/add {'7' * 501} :: 56", f"/add 7×8 :: {'5' * 1501}")
+        first = await self.tell(ada, "/add 7×8 :: 56")
+        await self.tell(ada, "/add 7×8 :: 56", "/add 7×7 :: 49", "/due")
+        for label in (first.labels[1], None, "18:00"):
+            first, _ = await self.home.press(first, label or first.labels[0])
+            await self.tell(ada, "/due")
+        question = await self.tell(ada, "/review")
+        message, _ = await self.home.press(question, question.labels[0])
+        for grade in (0, 2):
+            old = message
+            message, _ = await self.home.press(message, message.labels[grade])
+            if message.labels:
+                message, _ = await self.home.press(message, message.labels[0])
+        await self.tell(ada, "/review", "/due")
+        forge = self.home.press_forged
+        await forge(ada, old, old.buttons[0]["callback_data"])
+        for data in (question.buttons[0]["callback_data"], "reveal:x:0:0", "rate:x:0:1:0"):
+            await forge(ada, question, data)
+        many = self.person()
+        for number in range(21):
+            many.say(f"/add {number} :: {number}")
+        await self.home.quiet()
+        message = await self.tell(many, "/review")
+        while message.labels:
+            message, _ = await self.home.press(message, message.labels[0])
+            message, _ = await self.home.press(message, message.labels[3])
+        await self.tell(many, "/review")
+
+    async def memory(self, ada: Person) -> None:
+        await self.tell(ada, "/memory", "/memory file", "/remember", f"/remember {'7' * 1001}")
+        await self.tell(ada, "/remember 7", "/remember 7", f"/remember sk-{'7' * 40}")
+        folder = await self.home.memory_of(ada)
+        for name in ("preferences", "knowledge", "recent"):
+            (folder.path / "profile" / f"{name}.md").write_text("- 7\n", encoding="utf-8")
+        await self.tell(ada, "/memory")
+        self.home.clock.advance(days=1)
+        await self.tell(ada, "/memory", "/memory file")
+
+    async def odd(self, ada: Person) -> None:
+        await self.tell(ada, "/reveiw", "/zzzzzz", "字" * 100_000)
+        media.sticker(ada.private, ada)
+        await self.home.quiet()
+        await self.home.press_forged(ada, ada.private.from_bot[-1], "quiz:1")
+        await self.home.press_forged(ada, ada.private.from_bot[-1], "show:1")
+
+    async def attachments(self, ada: Person) -> None:
+        """Handed to the house with what the door would have fetched."""
+        house = self.home.house
+        (channel,) = house._channels.values()
+        files: dict[str, bytes | FetchError] = {
+            "large": AttachmentTooLarge("7"),
+            "gone": AttachmentGone("7"),
+            "far": AttachmentUnreachable("7"),
+            "broken": made.pdf("7")[:200],
+            "locked": made.pdf("7", password="7"),
+            "scan": made.pdf(""),
+            "slow": made.pdf("7"),
+            "empty": b" ",
+            "unknown": b"7\0",
+            "bomb": made.bomb(),
+            "sound": b"OggS",
+            "text": b"7",
+        }
+
+        async def fetch(attachment: Attachment, *, most: int) -> bytes:
+            file = files[attachment.id]
+            if isinstance(file, FetchError):
+                raise file
+            return file
+
+        channel.fetch = fetch  # type: ignore[method-assign]
+        kinds = {"bomb": AttachmentKind.IMAGE, "sound": AttachmentKind.VOICE}
+
+        async def hand(*ids: str, **values: int) -> None:
+            self._people += 1
+            await house._receive(
+                [
+                    InboundMessage(
+                        message_id=f"handed-{self._people}",
+                        target=ReplyTarget(
+                            channel=channel.name, account=channel.account, chat=str(ada.id)
+                        ),
+                        chat_kind=ChatKind.PRIVATE,
+                        sender=Sender(
+                            account=AccountId(f"{channel.name}:{ada.id}"),
+                            name="7",
+                            language=self.locale,
+                        ),
+                        content=Text(text=""),
+                        addressed=True,
+                        attachments=tuple(
+                            Attachment(id=i, kind=kinds.get(i, AttachmentKind.FILE), **values)
+                            for i in ids
+                        ),
+                        received_at=self.home.clock.now(),
+                    )
+                ]
+            )
+            await self.home.quiet()
+
+        chat = house._runner.chat
+        reader = chat.reader
+        await hand("large", "gone", "far", "broken", "locked", "scan", "empty", "unknown", "bomb")
+        await hand(*["text"] * 11)
+        await hand("text", "text", "text", size=LARGEST)
+        await hand("sound")
+        object.__setattr__(chat, "reader", Reader(None, Workshop(seconds=0.001)))
+        await hand("slow")
+        ears = Transcriber(name="ears", api_key="7", base_url=self.openai.base_url)
+        object.__setattr__(chat, "reader", Reader(ears))
+        for heard in (None, "", "7?"):
+            self.openai.hears = heard
+            await hand("sound")
+        self.openai.sees = False
+        kinds["text"] = AttachmentKind.IMAGE
+        files["text"] = made.picture()
+        await hand("text")
+        await hand("text")
+        self.openai.sees = True
+        await ears.close()
+        object.__setattr__(chat, "reader", reader)
+
     async def limits(self, ada: Person) -> None:
         spending = self.home.house._spending
         boss = self.person()
