@@ -69,11 +69,11 @@ class AccessPolicy:
 
 def pairing_code(
     session: Session, account: AccountId, target: ReplyTarget, now: datetime
-) -> AccessRequest:
-    """The account's code: the one it has while that is valid, else a new one for a day."""
+) -> tuple[AccessRequest, bool]:
+    """The account's code, and whether it is new: it keeps one while that is valid, for a day."""
     request = session.get(AccessRequest, account)
     if request and request.expires_at > now:
-        return request
+        return request, False
     if request:
         session.delete(request)
         session.flush()
@@ -86,7 +86,7 @@ def pairing_code(
         expires_at=now + CODE_LIFE,
     )
     session.add(request)
-    return request
+    return request, True
 
 
 def find_request(session: Session, code: str, now: datetime) -> AccessRequest | None:

@@ -40,6 +40,7 @@ from core.turns.delivery import Delivery
 from core.turns.intake import Defaults, Intake, runs_at_once
 from core.turns.journal import Journal
 from core.turns.lanes import Job, Lanes
+from core.turns.owners import admit
 from core.turns.runner import Runner, show_again
 from core.turns.stopping import stop
 from personas.persona import PersonaLibrary
@@ -289,5 +290,6 @@ class House:
                 people.reminder(),
                 *cards.actions(),
                 show_again(),
+                admit(parts.defaults.language),
             ),
         )

@@ -243,7 +243,7 @@ class Intake:
         if row_id is None or verdict is Verdict.DENIED or message.edited:
             return False
         words = words_for(language_from(message.sender.language, self._defaults.language))
-        return turn_away(session, message, account, self._policy.mode, words, row_id, now)
+        return turn_away(session, message, account, self._policy, words, row_id, now)
 
 
 _KNOWN = (

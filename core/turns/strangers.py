@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 
 from sqlmodel import Session, col, select
 
-from core.access import AccessMode, pairing_code
+from core.access import AccessMode, AccessPolicy, pairing_code
 from core.context import ChatKind, InboundMessage
 from core.document import Document
 from core.i18n import Words
 from core.outbox import post
 from core.store.tables import Account, Outgoing
+from core.turns.owners import tell_owners
 
 ANSWERS_AN_HOUR = 5
 """A stranger who keeps writing gets this many answers in an hour of the clock, then silence."""
@@ -22,7 +23,7 @@ def turn_away(
     session: Session,
     message: InboundMessage,
     account: Account,
-    mode: AccessMode,
+    policy: AccessPolicy,
     words: Words,
     row_id: int,
     now: datetime,
@@ -30,7 +31,7 @@ def turn_away(
     """Say how to get in, unless it was said often enough; True when it was said.
 
     A code is told in private only; a group hears once a day where to write. ``row_id`` is the
-    message's row in the inbox.
+    message's row in the inbox. With a new code the owners hear who waits.
     """
     if message.chat_kind is not ChatKind.PRIVATE:
         last = account.turned_away_at
@@ -44,8 +45,10 @@ def turn_away(
         if free is None:
             return False
         key = free
-        if mode is AccessMode.PAIRING:
-            request = pairing_code(session, message.sender.account, message.target, now)
+        if policy.mode is AccessMode.PAIRING:
+            request, new = pairing_code(session, message.sender.account, message.target, now)
+            if new:
+                tell_owners(session, request, account, policy.owners, now, words.language)
             text = words(
                 "Hello! I'm a tutor in this chat. The person who runs me has to let you in "
                 "first. Give them this code: {code} (valid for 24 hours). I'll write as soon "

@@ -43,6 +43,7 @@ from core.reading.trouble import LARGEST
 from core.reading.workshop import Workshop
 from core.scheduling.nudges import OPENINGS
 from core.store.tables import AccessState
+from core.turns.owners import NOTICES_AN_HOUR
 from tests.house.conftest import MakeHome
 from tests.house.home import Home, code_in, hanging
 from tests.house.test_reminders import Desk
@@ -182,9 +183,25 @@ class Walk:
         await self.home.ask(group, self.person(), "@tutor_bot 1?")
         await self.home.approve(code)
         await self.home.quiet()
+        await self.owners()
         self._policy(AccessMode.ALLOWLIST)
         await self.tell(self.person(), "1?")
         self._policy(AccessMode.OPEN)
+
+    async def owners(self) -> None:
+        boss, ada = self.person(), self.person()
+        await self.home.decide(boss, AccessState.OWNER)
+        await self.tell(boss, "/status")
+        for _ in range(NOTICES_AN_HOUR + 1):
+            await self.tell(self.person(), "1?")
+        first, second, *_ = [m for m in boss.private.from_bot if m.labels]
+        for notice, button in ((first, 0), (second, 1)):
+            action = notice.buttons[button]["callback_data"]
+            await self.home.press(notice, notice.labels[button])
+            await self.home.press_forged(boss, notice, action)
+        await self.home.decide(ada, AccessState.APPROVED)
+        await self.home.press_forged(ada, await self.tell(ada, "1?"), "admit:yes:1")
+        await self.home.decide(boss, AccessState.APPROVED)
 
     async def first_steps(self, ada: Person) -> None:
         hello = await self.tell(ada, "/start")
