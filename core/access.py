@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum
 
-from sqlmodel import Session, col, delete, select
+from sqlmodel import Session, col, delete, or_, select
 
 from core.context import AccountId, ReplyTarget
 from core.document import Button, Document
 from core.i18n import Language, language_from, words_for
 from core.outbox import post
-from core.store.tables import AccessRequest, AccessState, Account
+from core.store.tables import AccessRequest, AccessState, Account, Learner
 
 CODE_LIFE = timedelta(hours=24)
 _CODE_ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -138,6 +138,22 @@ def approve(session: Session, code: str, now: datetime, language: Language) -> A
         language=words.language,
     )
     return account
+
+
+def reachable_owners(session: Session, owners: Collection[str]) -> list[Learner]:
+    """The owners, by the settings (``owners``, accounts) or by decision, who have an own chat."""
+    return list(
+        session.exec(
+            select(Learner)
+            .join(Account, col(Account.learner_id) == col(Learner.id))
+            .where(
+                or_(col(Account.id).in_(list(owners)), Account.access == AccessState.OWNER),
+                col(Learner.home).is_not(None),
+            )
+            .distinct()
+            .order_by(Learner.id)
+        ).all()
+    )
 
 
 @dataclass(frozen=True, slots=True)

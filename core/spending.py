@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from sqlmodel import Session, col, func, or_, select
+from sqlmodel import Session, col, func, select
 
+from core.access import reachable_owners
 from core.clock import local_instant
 from core.context import ReplyTarget
 from core.document import Document
 from core.i18n import Language, language_from, words_for
 from core.limits import Limits, Scope, Spent, reached
 from core.outbox import post
-from core.store.tables import AccessState, Account, Learner, Turn
+from core.store.tables import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +65,11 @@ class Spending:
 
     def tell_owners(self, session: Session, now: datetime, *, but: str) -> None:
         """Write to the owners that the limit of all is reached, once a day; not to ``but``."""
-        found = session.exec(
-            select(Learner)
-            .join(Account, col(Account.learner_id) == col(Learner.id))
-            .where(
-                or_(
-                    col(Account.id).in_(list(self.owners)),
-                    col(Account.access) == AccessState.OWNER,
-                ),
-                col(Learner.home).is_not(None),
-                Learner.id != but,
-            )
-            .distinct()
-        ).all()
         day = now.astimezone(ZoneInfo(self.zone)).date()
         again = self.starts_again(now)
-        for learner in found:
+        for learner in reachable_owners(session, self.owners):
+            if learner.id == but:
+                continue
             words = words_for(
                 learner.language or language_from(learner.home_language, self.language)
             )

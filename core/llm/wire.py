@@ -69,7 +69,7 @@ def _message(message: ChatMessage, quirks: Quirks) -> dict[str, Any]:
             }
             for call in message.tool_calls
         ]
-        if quirks.replay_reasoning and message.reasoning:
+        if quirks.replay_reasoning:  # also empty: those that want it refuse a call without it
             wire["reasoning_content"] = message.reasoning
     if message.tool_call_id is not None:
         wire["tool_call_id"] = message.tool_call_id

@@ -22,14 +22,13 @@ from core.context import (
     Text,
     UnifiedContext,
 )
-from core.document import Button, Document
+from core.document import Document
 from core.events import TurnEvent
-from core.i18n import N_, Words, words_for
+from core.i18n import words_for
 from core.ids import new_id
 from core.learning.deck import due_count
 from core.limits import Scope
 from core.llm.port import ChatModel
-from core.logs import reference
 from core.loop.gates import Budget, Outcome, StopReason, prompt_limit
 from core.persona import chosen_persona
 from core.reading.reader import Fetch, Reader
@@ -47,6 +46,7 @@ from core.turns.attachments import (
 )
 from core.turns.finish import Ending
 from core.turns.lanes import Job
+from core.turns.wording import failure, out_of_budget, too_long
 from memory.document import Audience
 from memory.journal import Event
 from memory.layers import LearnerFolder, Surface
@@ -61,29 +61,14 @@ SMALL_ANSWER_TOKENS = 400
 """A small model rambles; what it has to say comes first."""
 PROMPT_TOKENS = 1_500
 """Room kept for everything around the learner's own text when its length is judged."""
+LIMIT = "limit"
+"""Reason of a turn for which nothing may be spent today."""
 FORWARDED = "(forwarded this message without a word of their own)"
 """Stands for the text of a message that is nothing but a quote."""
 UNSPOKEN = "(sent this without a word of their own: what is it, and what can be done with it?)"
 """Stands for the text of a message that is nothing but attachments."""
 KEPT_ANSWER = 2_000
 """Characters of an answer that go into the journal."""
-
-LIMIT = "limit"
-"""Reason of a turn for which nothing may be spent today."""
-_LIMITS = {
-    Scope.LEARNER: N_("That was all I may answer you today."),
-    Scope.TOTAL: N_("That was all I may answer today: everybody's share is used up."),
-}
-_FAILURES = {
-    StopReason.PROVIDER_ERROR: N_("My model isn't answering right now. I've kept your question."),
-    StopReason.DEADLINE: N_("That took longer than I may take. I've kept your question."),
-    StopReason.ROUNDS: N_("I went round in circles there. I've kept your question."),
-    StopReason.CONTEXT_FULL: N_("This conversation has grown too long for me. /new starts afresh."),
-    StopReason.COST: N_("That would cost more than I may spend on it. I've kept your question."),
-    StopReason.TOOL_CALLS: N_("I looked up too much and found no end. I've kept your question."),
-    StopReason.MALFORMED: N_("I could not put my answer together. I've kept your question."),
-    StopReason.EMPTY: N_("I found nothing to say to that. I've kept your question."),
-}
 
 
 _HISTORY = (
@@ -147,7 +132,7 @@ class ChatTurn:
         if estimate_tokens(text) > limit:
             return Ending(
                 reason=StopReason.CONTEXT_FULL,
-                document=Document(markdown=_too_long(words, text, limit)),
+                document=Document(markdown=too_long(words, text, limit)),
                 started_at=started,
             )
         loaded = await self.store.read(lambda session: self._load(session, job, question, started))
@@ -238,19 +223,11 @@ class ChatTurn:
                 lambda session: self.spending.tell_owners(session, started, but=job.learner_id)
             )
         words = words_for(job.language)
-        text = words(_LIMITS[scope])
         again = self.spending.starts_again(started)
-        zone = ZoneInfo(job.zone)
-        when = words(
-            "I answer again {day} at {time}; cards and reviews still work.",
-            day=words.day(again.astimezone(zone).date(), started.astimezone(zone).date()),
-            time=words.time(again, job.zone),
-        )
-        button = Button(label=words("Try again"), action=f"again:{question.message_id}")
         first_try = question.message_id == job.message.message_id
         return Ending(
             reason=LIMIT,
-            document=Document(markdown=f"{text} {when}", buttons=((button,),)),
+            document=out_of_budget(words, scope, started, again, job.zone, question.message_id),
             answers=question.message_id,
             learner_words=(_written(question).strip() or UNSPOKEN) if first_try else None,
             started_at=started,
@@ -292,7 +269,7 @@ class ChatTurn:
             document = Document(markdown=above(came.notices, said))
         else:
             words = words_for(job.language)
-            document = _failure(words, persona, outcome.reason, turn_id, question.message_id)
+            document = failure(words, persona, outcome.reason, turn_id, question.message_id)
             document = document.model_copy(
                 update={"markdown": above(came.notices, document.markdown)}
             )
@@ -324,23 +301,3 @@ class ChatTurn:
 
 def _written(question: InboundMessage) -> str:
     return question.content.text if isinstance(question.content, Text) else ""
-
-
-def _failure(
-    words: Words, persona: Persona, reason: StopReason, turn_id: str, message_id: str
-) -> Document:
-    own = persona.error(reason.value, words.language)
-    text = own or words(_FAILURES.get(reason, _FAILURES[StopReason.PROVIDER_ERROR]))
-    ref = words("(ref {ref})", ref=reference(turn_id))
-    again = Button(label=words("Try again"), action=f"again:{message_id}")
-    return Document(markdown=f"{text} {ref}", buttons=((again,),))
-
-
-def _too_long(words: Words, text: str, limit: int) -> str:
-    # The limit is in tokens; a person counts characters.
-    return words(
-        "That is {length} characters, more than I can read at once (about {limit}). Send me the "
-        "part that matters, please.",
-        length=words.number(len(text)),
-        limit=words.number(limit * len(text) // max(1, estimate_tokens(text)) // 100 * 100),
-    )

@@ -7,15 +7,15 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from sqlmodel import Session, col, or_, select
+from sqlmodel import Session, col, select
 
-from core.access import approve, decide, find_request
+from core.access import approve, decide, find_request, reachable_owners
 from core.commands.request import Action, Answer, Reply, Request
 from core.context import ReplyTarget
 from core.document import Button, Document, plain
 from core.i18n import Language, language_from, words_for
 from core.outbox import post
-from core.store.tables import AccessRequest, AccessState, Account, Learner, Outgoing
+from core.store.tables import AccessRequest, AccessState, Account, Outgoing
 
 NOTICES_AN_HOUR: Final = 10
 """An owner hears of so many strangers in an hour of the clock; then once that there are more."""
@@ -34,7 +34,7 @@ def tell_owners(
     ``owners`` are the accounts that settings name; ``language`` is that of owners whose app tells
     none.
     """
-    for owner in _reachable(session, owners):
+    for owner in reachable_owners(session, owners):
         key = _free_notice(session, owner.id, now)
         if key is None:
             continue
@@ -93,21 +93,6 @@ def _decide(session: Session, request: Request, language: Language) -> Reply:
     account = decide(session, waiting.account_id, AccessState.DENIED, request.now)
     text = words("{name} stays out and gets no further answer.", name=plain(account.name))
     return Reply(Document(markdown=text), in_place=True)
-
-
-def _reachable(session: Session, owners: Collection[str]) -> list[Learner]:
-    return list(
-        session.exec(
-            select(Learner)
-            .join(Account, col(Account.learner_id) == col(Learner.id))
-            .where(
-                or_(col(Account.id).in_(list(owners)), Account.access == AccessState.OWNER),
-                col(Learner.home).is_not(None),
-            )
-            .distinct()
-            .order_by(Learner.id)
-        ).all()
-    )
 
 
 def _free_notice(session: Session, learner_id: str, now: datetime) -> str | None:

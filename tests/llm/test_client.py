@@ -320,6 +320,16 @@ async def test_a_refusal_that_is_not_of_the_pictures_stays_one(
     assert len(server.chats) == 2
 
 
+async def test_calls_without_a_thought_satisfy_a_model_that_wants_one(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    server.default = Reply("Done.")
+    calls = ChatMessage("assistant", "", (ToolCall("a", "x", "{}"),))
+    messages = (ChatMessage("user", "Why?"), calls, ChatMessage("tool", "y", tool_call_id="a"))
+    await answer(model.named("deepseek-chat"), ChatRequest(messages, (), 500, None))
+    assert server.chats[0].json["messages"][1]["reasoning_content"] == ""
+
+
 async def test_a_lesson_belongs_to_one_model_and_connections_to_all(
     server: OpenAIServer, model: OpenAIModel
 ) -> None:
