@@ -19,6 +19,8 @@ from core.house import House, Parts
 from core.i18n import Language, words_for
 from core.limits import Limits
 from core.llm.client import OpenAIModel
+from core.llm.fallback import FallbackModel
+from core.llm.port import ChatModel
 from core.llm.transcribe import Transcriber
 from core.logs import JsonFormatter
 from core.loop.gates import Budget
@@ -73,11 +75,12 @@ class Indoors(abc.ABC):
         model: str = "scripted",
         hears: bool = False,
         limits: Limits | None = None,
+        fallback: str | None = None,
     ) -> None:
         """``database`` is a SQLAlchemy address; None means a file in the folder. ``patience`` is
         the seconds a transaction waits for a lock on it. Every message is a question of its own
         unless ``join_within`` says otherwise. ``hears`` gives the house speech recognition, by the
-        model server.
+        model server, which also has the model ``fallback``.
         """
         self.folder = folder
         self.memory = folder / "memory"
@@ -92,6 +95,7 @@ class Indoors(abc.ABC):
         self.model = model
         self.hears = hears
         self.limits = limits or Limits()
+        self.fallback = fallback
         self._log = io.StringIO()
         self._handler = logging.StreamHandler(self._log)
         self._handler.setFormatter(JsonFormatter())
@@ -113,9 +117,7 @@ class Indoors(abc.ABC):
                 policy=self.policy,
                 defaults=Defaults(zone="Europe/Berlin", language=self.language),
                 personas=PersonaLibrary.load(self.folder / "personas"),
-                model=OpenAIModel(
-                    name=self.model, api_key=KEY, base_url=self.openai.base_url, backoff=0.01
-                ),
+                model=self._model(),
                 budget=self.budget,
                 memory=self.memory,
                 join_within=self.join_within,
@@ -130,6 +132,12 @@ class Indoors(abc.ABC):
         await self.house.start()
         await self.house.open(self.channel())
         return self
+
+    def _model(self) -> ChatModel:
+        first = OpenAIModel(
+            name=self.model, api_key=KEY, base_url=self.openai.base_url, backoff=0.01
+        )
+        return first if self.fallback is None else FallbackModel(first, first.named(self.fallback))
 
     async def close(self) -> None:
         """Close it as SIGTERM does."""

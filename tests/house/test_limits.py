@@ -112,6 +112,21 @@ async def test_money_is_counted_where_a_price_is_known(
     assert (second.model, second.cost, second.reason) == (None, None, "limit")
 
 
+async def test_a_model_that_stands_in_is_paid_at_its_own_price(
+    make_desk: MakeDesk, openai: OpenAIServer
+) -> None:
+    prices = (*PRICES, Price("spare", 1, 2))
+    desk = await make_desk(fallback="spare", budget=Budget(prices=prices))
+    openai.script(Reply.failing(401, "no"))
+    openai.default = Reply("Go on.", prompt_tokens=1_000, completion_tokens=50)
+    assert await desk.ask("One?") == "Go on."
+    assert [chat.json["model"] for chat in desk.prompts] == ["scripted", "spare"]
+    [turn] = await desk.read(lambda s: s.exec(select(Turn)).all())
+    assert turn.model == "spare"
+    assert turn.cost == pytest.approx(0.0011)
+    assert "spare answers in its place" in desk.log
+
+
 async def _owner(desk: Desk, who: str = "Olga") -> None:
     await desk.ask("/status", who=who, **STATUS)
 

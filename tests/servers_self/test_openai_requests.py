@@ -245,3 +245,13 @@ async def test_keys_models_and_parameters_can_be_refused(session: aiohttp.Client
         ) as response:
             assert response.status == 400
             assert "could not parse" in (await response.json())["error"]["message"]
+
+
+async def test_models_that_do_not_see_refuse_pictures(
+    model: ModelApi, openai: OpenAIServer
+) -> None:
+    openai.default = Reply("A cat.")
+    seen = showing({"url": "data:image/png;base64,iVBORw0KGgo="})
+    assert (await model.text(**seen))[0] == 200
+    openai.sees = False
+    assert "image_url is only supported" in (await model.refused(**seen))[1]["message"]
