@@ -46,6 +46,7 @@ from core.turns.attachments import (
 )
 from core.turns.finish import Ending
 from core.turns.lanes import Job
+from core.turns.metered import Metered
 from core.turns.wording import failure, out_of_budget, too_long
 from memory.document import Audience
 from memory.journal import Event
@@ -171,7 +172,7 @@ class ChatTurn:
         outcome = await self.capability.run(
             context=context,
             persona=loaded.persona,
-            model=self.model,
+            model=Metered(self.model, self.budget, job.tally),
             tools=self.tools.select(loaded.persona.tools, private=private),
             budget=self._budget(loaded.persona),
             emit=emit,

@@ -15,6 +15,7 @@ from datetime import timedelta
 
 from core.context import InboundMessage, LearnerId
 from core.turns.joining import MOST, belongs_to, expects_more, joined
+from core.turns.metered import Tally
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,8 @@ class Job:
     """As much of the answer as was shown ..."""
     attempt: int = 0
     """... of this try at it (``Content.attempt``)."""
+    tally: Tally = field(default_factory=Tally)
+    """What the model's calls for it took."""
     _parts: dict[int, InboundMessage] = field(default_factory=dict)
 
     @property

@@ -69,6 +69,10 @@ def _record(session: Session, request: Request, job: Job | None, *, keeps: bool)
         learner_words=asked,
         tutor_words=f"{said} …" if said else None,
         events=events,
+        prompt_tokens=job.tally.usage.prompt_tokens,
+        completion_tokens=job.tally.usage.completion_tokens,
+        model=job.tally.model,
+        cost=job.tally.cost,
         started_at=request.now,
     )
     turn_id = new_id()

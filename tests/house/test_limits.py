@@ -14,6 +14,7 @@ from core.loop.gates import Budget, Price
 from core.store.tables import Turn
 from tests.house.desk import Desk
 from tests.house.test_attachments import MakeDesk, make_desk
+from tests.servers.faults import Gate
 from tests.servers.openai import OpenAIServer, Reply
 
 __all__ = ["make_desk"]
@@ -125,6 +126,35 @@ async def test_a_model_that_stands_in_is_paid_at_its_own_price(
     assert turn.model == "spare"
     assert turn.cost == pytest.approx(0.0011)
     assert "spare answers in its place" in desk.log
+
+
+async def test_an_answer_that_is_stopped_is_counted_as_well(
+    make_desk: MakeDesk, openai: OpenAIServer
+) -> None:
+    desk = await make_desk(limits=Limits(learner_tokens_per_day=100), budget=Budget(prices=PRICES))
+    gate = Gate()
+    openai.script(Reply.hanging(gate, "word " * 400, after=1, chunks=2))
+    await desk.hand("One?")
+    await gate.wait_reached()
+    await desk.hand("/stop", content={"kind": "command", "name": "stop"})
+    await desk.quiet()
+    stopped = await desk.read(
+        lambda s: s.exec(select(Turn).where(Turn.reason == "cancelled")).one()
+    )
+    assert stopped.prompt_tokens > 100
+    assert stopped.completion_tokens >= 200
+    assert stopped.model == "scripted"
+    assert stopped.cost and stopped.cost > 0.004
+    assert (await desk.ask("Two?")).startswith("That was all")
+
+
+async def test_a_call_that_was_refused_costs_nothing(
+    make_desk: MakeDesk, openai: OpenAIServer
+) -> None:
+    desk = await make_desk(limits=Limits(learner_tokens_per_day=100))
+    openai.script(Reply.failing(400, "no"))
+    await desk.ask("One?")
+    assert await desk.ask("Two?") == "Go on."
 
 
 async def _owner(desk: Desk, who: str = "Olga") -> None:
