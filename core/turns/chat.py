@@ -177,9 +177,7 @@ class ChatTurn:
             budget=self._budget(loaded.persona),
             emit=emit,
         )
-        return self._ending(
-            job, question, turn_id, started, context, loaded.persona, model, outcome, came
-        )
+        return self._ending(job, question, turn_id, started, context, loaded.persona, outcome, came)
 
     def _load(self, session: Session, job: Job, question: InboundMessage, now: datetime) -> _Loaded:
         wanted = {"conversation": job.conversation_id, "question": question.message_id}
@@ -260,7 +258,6 @@ class ChatTurn:
         started: datetime,
         context: UnifiedContext,
         persona: Persona,
-        asked: ChatModel,
         outcome: Outcome,
         came: Gathered,
     ) -> Ending:
@@ -292,10 +289,10 @@ class ChatTurn:
             tutor_words=said or None,
             attached=came.attached(_written(question)),
             events=tuple(events),
-            prompt_tokens=outcome.usage.prompt_tokens,
-            completion_tokens=outcome.usage.completion_tokens,
-            model=outcome.usage.stand_in or asked.name,
-            cost=outcome.cost,
+            prompt_tokens=job.tally.usage.prompt_tokens,
+            completion_tokens=job.tally.usage.completion_tokens,
+            model=job.tally.model,
+            cost=job.tally.cost,
             started_at=started,
         )
 

@@ -148,6 +148,15 @@ async def test_an_answer_that_is_stopped_is_counted_as_well(
     assert (await desk.ask("Two?")).startswith("That was all")
 
 
+async def test_what_a_provider_does_not_count_is_estimated(
+    make_desk: MakeDesk, openai: OpenAIServer
+) -> None:
+    desk = await make_desk(limits=Limits(learner_tokens_per_day=200))
+    openai.unsupported = {"stream_options"}
+    assert await desk.ask("One?") == "Go on."
+    assert (await desk.ask("Two?")).startswith("That was all")
+
+
 async def test_a_call_that_was_refused_costs_nothing(
     make_desk: MakeDesk, openai: OpenAIServer
 ) -> None:
