@@ -92,7 +92,8 @@ async def gather(
 ) -> Gathered:
     """Read what came with ``question``, and with the message that it quotes.
 
-    ``earlier`` is a picture of before that is looked at again, silently left out when it is gone.
+    ``earlier`` is a picture of before that is looked at again when nothing but words came, silently
+    left out when it is gone.
     """
     quote = question.quote
     own = [(one, False) for one in question.attachments]
@@ -121,7 +122,7 @@ async def gather(
     if spoken:
         shown = spoken if len(spoken) <= HEARD else f"{spoken[:HEARD]} …"
         notices.append(words("I heard: {text}", text=plain(" ".join(shown.split()))))
-    if earlier is not None and sees and not any(one.picture for one in materials):
+    if earlier is not None and sees and all(one.heard for one in materials):
         [again] = await reader.read([earlier], fetch, sees=True)
         if again.picture is not None:
             materials.append(_material(earlier, again, earlier=True))
@@ -208,7 +209,7 @@ def _kept(one: Material, most: int) -> str:
 
 
 def _first(one: Material) -> str:
-    words = " ".join(one.text.split())
+    words = " ".join(one.text.removeprefix("[page 1]").split())
     if not words:
         return one.name
     return f"{one.name}: {words if len(words) <= FIRST_WORDS else f'{words[:FIRST_WORDS]}…'}"

@@ -274,6 +274,13 @@ async def test_the_newest_picture_is_shown_again_while_the_talk_is_about_it(desk
     assert spoken(desk.prompts[2])[2] == ("user", "Second.\n\n[attached: two.jpg]")
 
 
+async def test_a_picture_of_before_is_not_mixed_with_what_comes_now(desk: Desk) -> None:
+    await desk.ask("First.", desk.put(made.picture(), "one.jpg", IMAGE))
+    await desk.ask("And this?", desk.put(made.pdf("Force is mass"), "notes.pdf"))
+    assert asked(desk.prompts[1])[1] == 0
+    assert "sent notes.pdf: Force is mass" in desk.journal
+
+
 async def test_a_picture_that_is_gone_by_then_is_dropped_silently(desk: Desk) -> None:
     photo = desk.put(made.picture(), "one.jpg", IMAGE)
     await desk.ask("First.", photo)
