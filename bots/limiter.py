@@ -74,6 +74,11 @@ class _Window:
         full = len(self._granted) == self._limit
         return self._granted[0] + self._seconds if full else 0.0
 
+    def half_free_at(self) -> float:
+        """Return the same for a grant that leaves half of them to others."""
+        most = -(-self._limit // 2)
+        return self._granted[-most] + self._seconds if len(self._granted) >= most else 0.0
+
     def grant(self, now: float) -> None:
         self._granted.append(now)
 
@@ -146,6 +151,28 @@ class Limiter:
                     if self._overall is not None:
                         self._overall.grant(now)
                     return
+
+    def spare(self, chat: str, *, group: bool) -> float:
+        """Take a moment for what may be left out: 0.0, or the seconds until there is one.
+
+        It takes no moment that somebody waits for, and leaves half of every rate to others.
+        """
+        if self._rates is None and chat not in self._chats:
+            return 0.0
+        entry = self._entry(chat, group=group)
+        now = self._clock()
+        windows = [*entry.windows, *([self._overall] if self._overall is not None else [])]
+        free_at = max([entry.paused_until, *(window.half_free_at() for window in windows)])
+        if entry.turn.locked() or free_at > now:
+            return max(free_at - now, 0.1)
+        for window in windows:
+            window.grant(now)
+        return 0.0
+
+    def paused(self, chat: str) -> float:
+        """Return the seconds for which the platform still wants silence in a chat."""
+        entry = self._chats.get(chat)
+        return max(0.0, entry.paused_until - self._clock()) if entry else 0.0
 
     def pause(self, chat: str, seconds: float, *, group: bool) -> None:
         """Let nothing leave for ``chat`` in the next ``seconds``: the platform said so."""

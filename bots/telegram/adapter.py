@@ -19,12 +19,13 @@ from pydantic import SecretStr
 from bots.limiter import Limiter, Rates
 from bots.telegram.failures import reason_of
 from bots.telegram.polling import Pace, Polling
+from bots.telegram.preview import Preview
 from bots.telegram.receive import CHANNEL, Me
 from bots.telegram.render import TelegramPart, render
 from bots.telegram.settings import API_BASE
 from bots.telegram.transport import REQUEST_SECONDS, Transport
 from core.channel import (
-    AttachmentGone,
+    AttachmentUnreachable,
     Capabilities,
     ChannelStartError,
     ChannelUnreachable,
@@ -32,6 +33,7 @@ from core.channel import (
     Leaving,
     NotSent,
     Part,
+    Rejected,
     Sent,
     Shown,
     Watch,
@@ -40,7 +42,7 @@ from core.channel import (
 from core.clock import Clock, SystemClock
 from core.commands.declare import Menu
 from core.context import Attachment, ReplyTarget
-from core.document import Document
+from core.document import Document, File
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
@@ -129,7 +131,7 @@ class TelegramChannel:
 
     def render(self, document: Document) -> Sequence[Part]:
         """Split a document into messages within the platform's limits."""
-        return [Part(payload=part) for part in render(document)]
+        return [Part(payload=part) for part in (*render(document), *document.files)]
 
     async def send(
         self,
@@ -145,7 +147,10 @@ class TelegramChannel:
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
         """Replace a sent message. Raises a SendError."""
-        await self._open().edit(target, message_id, _payload(part))
+        payload = _payload(part)
+        if isinstance(payload, File):
+            raise Rejected("a file cannot take the place of a text")
+        await self._open().edit(target, message_id, payload)
 
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show "typing" until the context is left. Never raises; nothing is shown when closed."""
@@ -154,8 +159,13 @@ class TelegramChannel:
     def preview(
         self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
     ) -> AbstractAsyncContextManager[Watch]:
-        """Show no preview: "typing" tells that an answer is on its way."""
-        return nullcontext(lambda event: None)
+        """Show the growing answer: as a draft in private, as a message that is edited elsewhere.
+
+        A draft passes by itself and leaves no handle.
+        """
+        if self._transport is None:
+            return nullcontext(lambda event: None)
+        return Preview(self._transport, target, key=key, handle=handle, shown=shown).growing()
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""
@@ -164,7 +174,9 @@ class TelegramChannel:
 
     async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
         """Get an attachment. Raises a FetchError."""
-        raise AttachmentGone("nothing is received as an attachment yet")
+        if self._transport is None:
+            raise AttachmentUnreachable("the channel is not open")
+        return await self._transport.fetch(attachment.id, most)
 
     def health(self) -> str | None:
         """None while updates come in, else a sentence that says what is wrong."""
@@ -223,7 +235,7 @@ class TelegramChannel:
         )
 
 
-def _payload(part: Part) -> TelegramPart:
-    if not isinstance(part.payload, TelegramPart):
+def _payload(part: Part) -> TelegramPart | File:
+    if not isinstance(part.payload, TelegramPart | File):
         raise TypeError(f"not a part of this channel: {type(part.payload).__name__}")
     return part.payload

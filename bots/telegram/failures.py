@@ -11,6 +11,7 @@ from aiogram.exceptions import (
     AiogramError,
     ClientDecodeError,
     TelegramAPIError,
+    TelegramBadRequest,
     TelegramConflictError,
     TelegramEntityTooLarge,
     TelegramForbiddenError,
@@ -22,7 +23,18 @@ from aiogram.exceptions import (
 )
 from aiohttp import ClientConnectorError
 
-from core.channel import NotSent, OutcomeUnknown, Rejected, SendError, Throttled, Unreachable
+from core.channel import (
+    AttachmentGone,
+    AttachmentTooLarge,
+    AttachmentUnreachable,
+    FetchError,
+    NotSent,
+    OutcomeUnknown,
+    Rejected,
+    SendError,
+    Throttled,
+    Unreachable,
+)
 
 _CLOSED: Final = (
     "chat not found",
@@ -74,6 +86,18 @@ def send_error(error: AiogramError) -> SendError:
             return Rejected(reason)
 
 
+def fetch_error(error: AiogramError) -> FetchError:
+    """Translate an error of asking for a file."""
+    reason = reason_of(error)
+    match error:
+        case TelegramBadRequest() if "too big" in reason.lower():
+            return AttachmentTooLarge(reason)
+        case TelegramBadRequest() | TelegramForbiddenError() | TelegramNotFound():
+            return AttachmentGone(reason)
+        case _:
+            return AttachmentUnreachable(reason)
+
+
 def reason_of(error: AiogramError) -> str:
     """Return what went wrong in words fit for a log: no address, no payload."""
     match error:
@@ -89,6 +113,12 @@ def is_entity_trouble(error: AiogramError) -> bool:
     """Tell whether the formatting was refused, so that the plain text has a chance (F007)."""
     reason = reason_of(error).lower()
     return "parse entities" in reason or "entity_" in reason or "entities_" in reason
+
+
+def is_picture_trouble(error: AiogramError) -> bool:
+    """Tell whether a picture was refused as such, and may still go as a file."""
+    reason = reason_of(error).lower()
+    return any(part in reason for part in ("photo_", "image_process", "wrong type of the web"))
 
 
 def is_unchanged(error: AiogramError) -> bool:

@@ -13,6 +13,7 @@ from aiogram.types import (
 )
 
 from bots.names import shown_name
+from bots.telegram.media import attachments
 from core.context import Quote
 
 Origin = MessageOriginUser | MessageOriginHiddenUser | MessageOriginChat | MessageOriginChannel
@@ -49,6 +50,7 @@ def quoted(message: Message, own_id: int) -> Quote | None:
             text=marked or _text(reply),
             message_id=str(reply.message_id),
             from_tutor=reply.from_user is not None and reply.from_user.id == own_id,
+            attachments=attachments(reply),
         )
     if message.external_reply is not None:
         author, from_tutor = _origin(message.external_reply.origin, own_id)

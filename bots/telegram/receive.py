@@ -16,6 +16,7 @@ from aiogram.enums import ChatType, ContentType, MessageEntityType
 from aiogram.types import CallbackQuery, Chat, Message, Update, User
 
 from bots.names import shown_name
+from bots.telegram.media import READABLE, attachments
 from bots.telegram.quotes import quoted
 from bots.telegram.words import own_words
 from core.commands.parse import split_command
@@ -33,6 +34,9 @@ from core.context import (
 
 CHANNEL: Final = "telegram"
 
+_NEAR_LIMIT: Final = 4000
+"""UTF-16 units. Apps cut a longer text into messages of nearly 4096 (F025)."""
+
 GENERAL: Final = "1"
 """Thread of the General topic of a forum. The platform leaves it out of messages, and refuses it
 when we send (F012)."""
@@ -43,16 +47,13 @@ _NAMED = re.compile(r"(/[A-Za-z0-9_]+)@([A-Za-z0-9_]+)")
 _UNREADABLE: Final = frozenset(
     {
         ContentType.ANIMATION,
-        ContentType.AUDIO,
         ContentType.CHECKLIST,
         ContentType.CONTACT,
         ContentType.DICE,
-        ContentType.DOCUMENT,
         ContentType.GAME,
         ContentType.LIVE_PHOTO,
         ContentType.LOCATION,
         ContentType.PAID_MEDIA,
-        ContentType.PHOTO,
         ContentType.POLL,
         ContentType.RICH_MESSAGE,
         ContentType.STICKER,
@@ -61,7 +62,6 @@ _UNREADABLE: Final = frozenset(
         ContentType.VENUE,
         ContentType.VIDEO,
         ContentType.VIDEO_NOTE,
-        ContentType.VOICE,
     }
 )
 """What a person can send and we cannot read yet. Everything else but text is a service message."""
@@ -105,6 +105,9 @@ def _message(message: Message, me: Me, account: str) -> InboundMessage | None:
     content: Text | Command | Unsupported
     if message.content_type in _UNREADABLE:
         content = Unsupported(what=ContentType(message.content_type).value)
+    elif message.content_type in READABLE:
+        # A caption goes with what it stands under and runs nothing; a forwarded one is the quote.
+        content = Text(text="" if message.forward_origin is not None else text)
     elif message.content_type != ContentType.TEXT:
         return None
     elif message.forward_origin is not None:
@@ -126,7 +129,7 @@ def _message(message: Message, me: Me, account: str) -> InboundMessage | None:
     thread = _thread(message.chat, message.message_thread_id, message.is_topic_message)
     key = str(message.message_id)
     if message.media_group_id and addressed and isinstance(content, Unsupported):
-        key = f"album:{message.media_group_id}"  # an album is one event, not one a picture (F026)
+        key = f"album:{message.media_group_id}"  # one sentence about all of it, not one each (F026)
     return InboundMessage(
         message_id=f"{message.chat.id}:{key}",
         target=ReplyTarget(
@@ -142,6 +145,9 @@ def _message(message: Message, me: Me, account: str) -> InboundMessage | None:
         addressed=addressed,
         shared_thread=thread is not None and not private,
         quote=quote,
+        attachments=attachments(message),
+        album=message.media_group_id if message.content_type in READABLE else None,
+        cut=message.text is not None and len(message.text.encode("utf-16-le")) >= 2 * _NEAR_LIMIT,
         received_at=message.date.astimezone(UTC),
     )
 

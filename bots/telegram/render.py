@@ -74,7 +74,7 @@ class TelegramPart:
 
 
 def render(document: Document) -> tuple[TelegramPart, ...]:
-    """Return a document as messages within Telegram's limits, in order.
+    """Return the text of a document as messages within Telegram's limits, in order.
 
     Raises ValueError when nothing of the document can be seen, and when a button has no label or
     its action is empty or longer than 64 bytes: both are faults of the caller.

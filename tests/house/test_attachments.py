@@ -238,6 +238,12 @@ async def test_a_message_that_is_only_a_file_is_a_question(desk: Desk) -> None:
     assert "[materials] sent notes.txt: Force is mass." in desk.journal
 
 
+async def test_a_model_is_told_of_it_in_the_learners_language(make_desk: MakeDesk) -> None:
+    desk = await make_desk(language="zh")
+    await desk.ask("", desk.put(made.picture(), kind=IMAGE))
+    assert asked(desk.prompts[0]) == ("（只发来了这些，没有写字：这是什么，可以用它做什么？）", 1)
+
+
 async def test_what_came_with_a_quoted_message_is_the_quoted_persons(desk: Desk) -> None:
     quoted = desk.put(b"Weight is mass.", "claim.txt")
     quote = Quote(author="Bob", text="Look at this", attachments=(quoted,))

@@ -95,6 +95,8 @@ NOT_MET = {
     "Your notes are being written right now. Please try again in a moment.": "ten seconds of lock",
     "I'm running on a small offline model: good for trying things out, often wrong. Whoever "
     "runs me can connect a real one.": "needs the model in this process",
+    "(forwarded this message without a word of their own)": "is said to the model",
+    "(sent this without a word of their own: what is it, and what can be done with it?)": "as well",
 }
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")

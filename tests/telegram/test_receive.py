@@ -14,6 +14,8 @@ from bots.names import LONGEST_NAME, shown_name
 from bots.telegram.receive import Me, receive
 from bots.telegram.words import own_words
 from core.context import (
+    Attachment,
+    AttachmentKind,
     ChatKind,
     Command,
     InboundMessage,
@@ -237,7 +239,8 @@ def test_a_mention_in_a_caption_addresses_us() -> None:
         msg(GROUP, photo=PHOTO, caption=caption, caption_entities=[entity(caption, "@tutor_bot")])
     )
     assert message.addressed
-    assert message.content == Unsupported(what="photo")
+    assert message.content == Text(text="what is this?")
+    assert [one.kind for one in message.attachments] == [AttachmentKind.IMAGE]
 
 
 def test_a_lone_mention_is_an_empty_text() -> None:
@@ -344,8 +347,12 @@ def test_an_edit_to_a_mention_and_a_command_is_no_command_either() -> None:
     assert take(payload, "edited_message") is None
 
 
-def test_an_edited_caption_is_not_told_twice() -> None:
-    assert take(msg(photo=PHOTO, caption="new"), "edited_message") is None
+def test_an_edited_caption_is_a_new_version_of_what_stands_under_the_picture() -> None:
+    new = take(msg(photo=PHOTO, caption="new"), "edited_message")
+    assert new is not None
+    assert new.edited
+    assert new.content == Text(text="new")
+    assert take(msg(photo=PHOTO, caption="/stop"), "edited_message") is None
 
 
 # --- what we cannot read -------------------------------------------------------------------------
@@ -357,16 +364,12 @@ SQUARE = {**FILE, "width": 1, "height": 1}
 @pytest.mark.parametrize(
     ("kind", "payload"),
     [
-        ("photo", PHOTO),
         (
             "sticker",
             {**SQUARE, "type": "regular", "is_animated": False, "is_video": False},
         ),
-        ("voice", {**FILE, "duration": 1}),
-        ("audio", {**FILE, "duration": 1}),
         ("video", {**SQUARE, "duration": 1}),
         ("video_note", {**FILE, "length": 1, "duration": 1}),
-        ("document", FILE),
         ("contact", {"phone_number": "1", "first_name": "A"}),
         ("location", {"latitude": 1.0, "longitude": 1.0}),
         ("dice", {"emoji": "🎲", "value": 1}),
@@ -398,12 +401,70 @@ def test_a_kind_the_library_does_not_know_is_not_passed_over_in_silence() -> Non
     assert taken(msg(hologram={"file_id": "f"})).content == Unsupported(what="unknown")
 
 
-def test_the_pictures_of_an_album_are_one_event() -> None:
+# --- what comes with a message -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (
+            {"photo": [*PHOTO, {**PHOTO[0], "file_id": "big", "width": 9, "height": 9}]},
+            Attachment(id="big", kind=AttachmentKind.IMAGE, mime="image/jpeg"),
+        ),
+        (
+            {"voice": {**FILE, "duration": 1, "file_size": 7}},
+            Attachment(id="f", kind=AttachmentKind.VOICE, mime="audio/ogg", size=7),
+        ),
+        (
+            {"audio": {**FILE, "duration": 1, "file_name": "a.mp3", "mime_type": "audio/mpeg"}},
+            Attachment(id="f", kind=AttachmentKind.VOICE, name="a.mp3", mime="audio/mpeg"),
+        ),
+        (
+            {"document": {**FILE, "file_name": "n.pdf", "mime_type": "application/pdf"}},
+            Attachment(id="f", kind=AttachmentKind.FILE, name="n.pdf", mime="application/pdf"),
+        ),
+        (
+            {"document": {**FILE, "file_name": "p.png", "mime_type": "image/png"}},
+            Attachment(id="f", kind=AttachmentKind.IMAGE, name="p.png", mime="image/png"),
+        ),
+    ],
+)
+def test_what_comes_with_a_message_can_be_asked_for(
+    payload: dict[str, Any], expected: Attachment
+) -> None:
+    message = taken(msg(caption="/help", **payload))
+    assert message.content == Text(text="/help"), "a caption runs nothing"
+    assert message.attachments == (expected,)
+
+
+def test_the_pictures_of_an_album_are_events_of_one_question() -> None:
+    album = [
+        taken(msg(photo=PHOTO, media_group_id="77", message_id=number)) for number in (10, 11, 12)
+    ]
+    assert len({one.message_id for one in album}) == 3
+    assert {one.album for one in album} == {"77"}
+
+
+def test_an_album_that_cannot_be_read_is_one_event() -> None:
+    video = {**SQUARE, "duration": 1}
     ids = {
-        taken(msg(photo=PHOTO, media_group_id="77", message_id=number)).message_id
+        taken(msg(video=video, media_group_id="77", message_id=number)).message_id
         for number in (10, 11, 12)
     }
     assert len(ids) == 1
+
+
+def test_a_text_so_long_that_the_app_cut_it_says_so() -> None:
+    assert said("字" * 4090).cut
+    assert not said("字" * 3000).cut
+
+
+def test_a_forwarded_picture_is_an_attachment_and_its_caption_the_quote() -> None:
+    origin = {"type": "hidden_user", "sender_user_name": "Eve", "date": 1}
+    message = taken(msg(photo=PHOTO, caption="her words", forward_origin=origin))
+    assert message.content == Text(text="")
+    assert message.quote == Quote(author="Eve", text="her words")
+    assert len(message.attachments) == 1
 
 
 def test_the_addressed_picture_of_a_group_album_is_not_hidden_by_the_others() -> None:
@@ -437,9 +498,10 @@ def test_the_addressed_picture_of_a_group_album_is_not_hidden_by_the_others() ->
 )
 def test_a_reply_quotes_what_it_answers(reply: dict[str, Any], text: str) -> None:
     quoted = msg(GROUP, message_id=9, **{"from": BOB}, **reply)
-    assert said("why?", reply_to_message=quoted).quote == Quote(
-        author="Bob", text=text, message_id="9"
-    )
+    quote = said("why?", reply_to_message=quoted).quote
+    assert quote is not None
+    assert (quote.author, quote.text, quote.message_id) == ("Bob", text, "9")
+    assert len(quote.attachments) == ("text" not in reply)
 
 
 def test_a_marked_passage_stands_for_the_whole() -> None:

@@ -21,6 +21,9 @@ COMMANDS = 100
 COMMAND_DESCRIPTION = 256
 DOWNLOAD_BYTES = 20 * 1024 * 1024
 """Largest file that getFile hands out."""
+UPLOAD_BYTES = 50 * 1024 * 1024
+"""Largest file that sendDocument takes."""
+PHOTO_BYTES = 10 * 1024 * 1024
 BUTTONS = 100
 POLL_SECONDS = 50
 """Longest time a getUpdates waits, whatever it asks for."""

@@ -13,6 +13,7 @@ from tests.servers.telegram.chats import Chat
 from tests.servers.telegram.errors import bad, forbidden, too_many
 from tests.servers.telegram.formatted import formatted
 from tests.servers.telegram.keyboards import checked_markup, inline_only
+from tests.servers.telegram.limits import PHOTO_BYTES, UPLOAD_BYTES
 from tests.servers.telegram.parameters import Parameters
 from tests.servers.telegram.press import Action
 from tests.servers.telegram.shown import Shown
@@ -33,6 +34,8 @@ ACTIONS = frozenset(
         "upload_video_note",
     }
 )
+PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"RIFF")
+"""How the files begin that sendPhoto takes: JPEG, PNG, WebP."""
 GENERAL = 1
 """Thread id of a forum's General topic; messages there carry none."""
 
@@ -94,6 +97,35 @@ async def send_message(state: State, p: Parameters) -> Any:
     if not p.text("text"):
         raise bad("message text is empty")
     text, entities = formatted(p)
+    return _sent(state, p, text=text, entities=entities)
+
+
+async def send_photo(state: State, p: Parameters) -> Any:
+    """sendPhoto. At most 10 MB, and a picture by its first bytes."""
+    file = p.file("photo")
+    if file is None or not file.data:
+        raise bad("there is no photo in the request")
+    if len(file.data) > PHOTO_BYTES:
+        raise bad(f"file of size {len(file.data)} bytes is too big for a photo")
+    if not file.data.startswith(PICTURES):
+        raise bad("IMAGE_PROCESS_FAILED")
+    sizes = [{**state.add_file("photos.jpg", file.data, None).json(), "width": 90, "height": 90}]
+    return _sent(state, p, extra={"photo": sizes})
+
+
+async def send_document(state: State, p: Parameters) -> Any:
+    """sendDocument. At most 50 MB."""
+    file = p.file("document")
+    if file is None or not file.data:
+        raise bad("there is no document in the request")
+    if len(file.data) > UPLOAD_BYTES:
+        raise bad("Request Entity Too Large")
+    name = file.filename or "file"
+    kept = state.add_file(f"documents.{name.rpartition('.')[2]}", file.data, None)
+    return _sent(state, p, extra={"document": {**kept.json(), "file_name": name}})
+
+
+def _sent(state: State, p: Parameters, **content: Any) -> Any:
     markup = checked_markup(p.json("reply_markup"))
     chat = chat_of(state, p)
     thread = _thread_of(chat, p)
@@ -110,11 +142,10 @@ async def send_message(state: State, p: Parameters) -> Any:
         message_id=chat.next_id(),
         sender=None,
         date=state.date(),
-        text=text,
-        entities=entities,
         reply_markup=markup,
         thread=thread,
         reply_to=original.message_id if original is not None else None,
+        **content,
     )
     chat.drafts.clear()
     chat.put(message)

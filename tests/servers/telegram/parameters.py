@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from tests.servers.multipart import parts
+from tests.servers.multipart import Part, parts
 from tests.servers.telegram.errors import bad
 
 _OBJECTS = frozenset(
@@ -61,6 +61,13 @@ class Parameters:
         value = self._raw.get(name)
         return value is True or str(value).lower() in ("true", "1", "yes")
 
+    def file(self, name: str) -> Part | None:
+        """Return an uploaded file, named directly or as ``attach://…``; None for other texts."""
+        value = self._raw.get(name)
+        if isinstance(value, str) and value.startswith("attach://"):
+            value = self._raw.get(value.removeprefix("attach://"))
+        return value if isinstance(value, Part) else None
+
     def json(self, name: str) -> Any:
         """Return a JSON parameter decoded, None when absent or empty."""
         value = self._raw.get(name)
@@ -109,6 +116,4 @@ def _readable(name: str, value: Any) -> Any:
 
 
 async def _multipart(request: web.BaseRequest, body: bytes) -> dict[str, Any]:
-    return {
-        part.name: part.data if part.filename else part.text for part in await parts(request, body)
-    }
+    return {part.name: part if part.filename else part.text for part in await parts(request, body)}
