@@ -24,7 +24,7 @@ from core.context import (
 )
 from core.document import Document
 from core.events import TurnEvent
-from core.i18n import words_for
+from core.i18n import N_, Words, words_for
 from core.ids import new_id
 from core.learning.deck import due_count
 from core.limits import Scope
@@ -64,10 +64,11 @@ PROMPT_TOKENS = 1_500
 """Room kept for everything around the learner's own text when its length is judged."""
 LIMIT = "limit"
 """Reason of a turn for which nothing may be spent today."""
-FORWARDED = "(forwarded this message without a word of their own)"
+FORWARDED = N_("(forwarded this message without a word of their own)")
 """Stands for the text of a message that is nothing but a quote."""
-UNSPOKEN = "(sent this without a word of their own: what is it, and what can be done with it?)"
-"""Stands for the text of a message that is nothing but attachments."""
+UNSPOKEN = N_("(sent this without a word of their own: what is it, and what can be done with it?)")
+"""Stands for the text of a message that is nothing but attachments. Both are said to the model, in
+the learner's language, since it answers in the one that it reads."""
 KEPT_ANSWER = 2_000
 """Characters of an answer that go into the journal."""
 
@@ -161,7 +162,7 @@ class ChatTurn:
             chat_kind=question.chat_kind,
             shared=job.shared,
             speaker=question.sender.name,
-            text=text or (UNSPOKEN if question.attachments else FORWARDED),
+            text=text or _wordless(words, question),
             quote=question.quote,
             materials=came.materials,
             history=loaded.history,
@@ -228,7 +229,9 @@ class ChatTurn:
             reason=LIMIT,
             document=out_of_budget(words, scope, started, again, job.zone, question.message_id),
             answers=question.message_id,
-            learner_words=(_written(question).strip() or UNSPOKEN) if first_try else None,
+            learner_words=(_written(question).strip() or _wordless(words, question))
+            if first_try
+            else None,
             started_at=started,
         )
 
@@ -243,7 +246,7 @@ class ChatTurn:
             reason=StopReason.ANSWERED,
             document=Document(markdown=said),
             answers=question.message_id,
-            learner_words=UNSPOKEN if first_try else None,
+            learner_words=_wordless(words_for(job.language), question) if first_try else None,
             tutor_words=said,
             attached=came.attached(""),
             events=(event,) if event and first_try else (),
@@ -261,12 +264,12 @@ class ChatTurn:
         outcome: Outcome,
         came: Gathered,
     ) -> Ending:
+        words = words_for(job.language)
         said = outcome.text.strip()
         first_try = question.message_id == job.message.message_id
         if said:
             document = Document(markdown=above(came.notices, said))
         else:
-            words = words_for(job.language)
             document = failure(words, persona, outcome.reason, turn_id, question.message_id)
             document = document.model_copy(
                 update={"markdown": above(came.notices, document.markdown)}
@@ -276,7 +279,7 @@ class ChatTurn:
         if first_try:
             if (sent := came.event(started, at)) is not None:
                 events.append(sent)
-            if context.text != UNSPOKEN:
+            if context.text != words(UNSPOKEN):
                 events.append(Event(new_id(started), at, Surface.CHAT, f"asked: {context.text}"))
         if said:
             kept = said if len(said) <= KEPT_ANSWER else f"{said[:KEPT_ANSWER]} …"
@@ -295,6 +298,10 @@ class ChatTurn:
             cost=job.tally.cost,
             started_at=started,
         )
+
+
+def _wordless(words: Words, question: InboundMessage) -> str:
+    return words(UNSPOKEN if question.attachments else FORWARDED)
 
 
 def _written(question: InboundMessage) -> str:
