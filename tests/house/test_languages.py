@@ -266,7 +266,8 @@ class Walk:
             (folder.path / "profile" / f"{name}.md").write_text("- 7\n", encoding="utf-8")
         await self.tell(ada, "/memory")
         self.home.clock.advance(days=1)
-        await self.tell(ada, "/memory", "/memory file")
+        await self.tell(ada, "/memory")
+        await self.home.ask(ada.private, ada, "/memory file")
 
     async def odd(self, ada: Person) -> None:
         await self.tell(ada, "/reveiw", "/zzzzzz", "字" * 100_000)
