@@ -9,12 +9,15 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from core.channel import SendError, Throttled, Watch
+from core.channel import SendError, Shown, Throttled, Watch
 from core.events import Content, TurnEvent
 
 log = logging.getLogger(__name__)
+
+P = TypeVar("P")
+"""A rendered message of a channel."""
 
 Show = Callable[[str], Awaitable[None]]
 """Shows the whole text so far. Raises a SendError."""
@@ -40,6 +43,40 @@ async def growing(show: Show, *, pause: float) -> AsyncIterator[Watch]:
         if not done:
             task.cancel()
             await asyncio.wait([task])
+
+
+class Edited(Generic[P]):
+    """A preview that is a message, sent at the first words and edited as they grow.
+
+    ``render`` makes the message of a text, None while there is nothing to see; ``send`` returns the
+    handle of a new message, ``edit`` replaces it. ``handle`` is that of an earlier try.
+    """
+
+    def __init__(
+        self,
+        render: Callable[[str], P | None],
+        send: Callable[[P], Awaitable[str]],
+        edit: Callable[[str, P], Awaitable[None]],
+        *,
+        handle: str | None,
+        shown: Shown,
+    ) -> None:
+        self._render = render
+        self._send = send
+        self._edit = edit
+        self._handle = handle
+        self._shown = shown
+
+    async def show(self, text: str) -> None:
+        """Show the text so far. Raises a SendError."""
+        part = self._render(text)
+        if part is None:
+            return
+        if self._handle is None:
+            self._handle = await self._send(part)
+            await self._shown(self._handle)
+        else:
+            await self._edit(self._handle, part)
 
 
 class _Grown:

@@ -19,17 +19,25 @@ from bots.discord.failures import FAILURES, reason_of
 from bots.discord.gateway import Gateway, Pace
 from bots.discord.inbox import Inbox
 from bots.discord.interactions import THINKING_SECONDS, Interactions
-from bots.discord.receive import CHANNEL, receive, receive_edit, receive_interaction
-from bots.discord.render import DiscordPart, render
+from bots.discord.receive import (
+    CHANNEL,
+    INTERACTION,
+    receive,
+    receive_edit,
+    receive_interaction,
+)
+from bots.discord.render import DiscordPart, beginning, render
 from bots.discord.settings import API_BASE, GATEWAY_URL
 from bots.discord.transport import Transport
+from bots.previews import Edited, growing
 from core.channel import (
-    AttachmentGone,
+    AttachmentUnreachable,
     Capabilities,
     Intake,
     Leaving,
     NotSent,
     Part,
+    Rejected,
     Sent,
     Shown,
     Watch,
@@ -37,13 +45,16 @@ from core.channel import (
 )
 from core.commands.declare import Menu
 from core.context import Attachment, InboundMessage, ReplyTarget
-from core.document import Document
+from core.document import Document, File
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
 
 STOP_SECONDS: Final = 1.0
 """How long ``stop`` waits for commits and sends under way."""
+
+PREVIEW_SECONDS: Final = 1.5
+"""Between two edits of a preview: a channel takes about one a second."""
 
 WITHDRAW_SECONDS: Final = 0.5
 """How long it then takes back what commands were promised."""
@@ -133,7 +144,7 @@ class DiscordChannel:
 
     def render(self, document: Document) -> Sequence[Part]:
         """Split a document into messages within the platform's limits."""
-        return [Part(payload=part) for part in render(document)]
+        return [Part(payload=part) for part in (*render(document), *document.files)]
 
     async def send(
         self,
@@ -151,7 +162,10 @@ class DiscordChannel:
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
         """Replace a sent message. Raises a SendError."""
-        await self._open().edit(target, message_id, _payload(part))
+        payload = _payload(part)
+        if isinstance(payload, File):
+            raise Rejected("a file cannot take the place of a text")
+        await self._open().edit(target, message_id, payload)
 
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show "typing" until the context is left. Never raises; nothing is shown when closed."""
@@ -160,8 +174,19 @@ class DiscordChannel:
     def preview(
         self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
     ) -> AbstractAsyncContextManager[Watch]:
-        """Show no preview: "typing" tells that an answer is on its way."""
-        return nullcontext(lambda event: None)
+        """Show the growing answer in a message that is edited; not in the place of "thinking"."""
+        transport = self._transport
+        if transport is None or (target.reply_to or "").startswith(INTERACTION):
+            return nullcontext(lambda event: None)
+
+        async def send(part: DiscordPart) -> str:
+            return (await transport.send(target, part, key=key, reply=True)).message_id
+
+        async def edit(message_id: str, part: DiscordPart) -> None:
+            await transport.edit(target, message_id, part)
+
+        edited = Edited(beginning, send, edit, handle=handle, shown=shown)
+        return growing(edited.show, pause=PREVIEW_SECONDS)
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""
@@ -170,7 +195,9 @@ class DiscordChannel:
 
     async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
         """Get an attachment. Raises a FetchError."""
-        raise AttachmentGone("nothing is received as an attachment yet")
+        if self._transport is None:
+            raise AttachmentUnreachable("the channel is not open")
+        return await self._transport.fetch(attachment, most)
 
     def health(self) -> str | None:
         """None while events come in, else a sentence that says what is wrong."""
@@ -224,7 +251,7 @@ class DiscordChannel:
             log.warning("the commands were not registered: %s", reason_of(error))
 
 
-def _payload(part: Part) -> DiscordPart:
-    if not isinstance(part.payload, DiscordPart):
+def _payload(part: Part) -> DiscordPart | File:
+    if not isinstance(part.payload, DiscordPart | File):
         raise TypeError(f"not a part of this channel: {type(part.payload).__name__}")
     return part.payload

@@ -7,7 +7,17 @@ from typing import Final
 from aiohttp import ClientConnectorError, ClientError
 from discord import DiscordException, HTTPException, RateLimited
 
-from core.channel import NotSent, OutcomeUnknown, Rejected, SendError, Throttled, Unreachable
+from core.channel import (
+    AttachmentGone,
+    AttachmentUnreachable,
+    FetchError,
+    NotSent,
+    OutcomeUnknown,
+    Rejected,
+    SendError,
+    Throttled,
+    Unreachable,
+)
 
 FAILURES: Final = (DiscordException, ClientError, OSError, TimeoutError, ValueError)
 """What a call of the library may raise: a refusal, a broken line, an answer that is no JSON."""
@@ -60,6 +70,14 @@ def send_error(error: Exception) -> SendError:
             return NotSent(reason)
         case _:
             return OutcomeUnknown(reason)
+
+
+def fetch_error(error: Exception) -> FetchError:
+    """Translate an error of asking for a file."""
+    reason = reason_of(error)
+    if isinstance(error, HTTPException) and error.status in (403, 404):
+        return AttachmentGone(reason)
+    return AttachmentUnreachable(reason)
 
 
 def edit_error(error: Exception) -> SendError:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from discord import Message, MessageSnapshot
 from discord.enums import MessageReferenceType
 
+from bots.discord.media import attachments
 from bots.names import shown_name
 from core.context import Quote
 
@@ -34,16 +35,24 @@ def quoted(message: Message, own_id: int, words_of: Callable[[Message], str]) ->
         text=words_of(original) or f"[{medium(original) or 'message'}]",
         message_id=str(original.id),
         from_tutor=original.author.id == own_id,
+        attachments=attachments(original, original),
     )
 
 
 def medium(message: Message | MessageSnapshot) -> str | None:
     """Name what a message carries besides words, None for words alone."""
+    if strange := unreadable(message):
+        return strange
     if message.flags.voice:
         return "voice"
     if message.attachments:
         kind = (message.attachments[0].content_type or "").partition("/")[0]
         return kind if kind in ("image", "video", "audio") else "attachment"
+    return None
+
+
+def unreadable(message: Message | MessageSnapshot) -> str | None:
+    """Name what a message is instead of words and files; None for one that can be read."""
     if message.stickers:
         return "sticker"
     if isinstance(message, Message):

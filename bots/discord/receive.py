@@ -7,6 +7,7 @@ no person is responsible for (another bot, a webhook, the platform itself) becom
 from __future__ import annotations
 
 from datetime import UTC
+from itertools import chain
 from typing import Any, Final
 
 from discord import DMChannel, Interaction, Member, Message, Thread, User
@@ -14,12 +15,14 @@ from discord.abc import Messageable
 from discord.enums import ComponentType, InteractionType, MessageType
 
 from bots.discord.commands import ARGUMENTS
-from bots.discord.quotes import is_forward, medium, quoted
+from bots.discord.media import attachments
+from bots.discord.quotes import is_forward, quoted, unreadable
 from bots.discord.words import Known, names_another_first, own_words
 from bots.names import shown_name
 from core.commands.parse import split_command
 from core.context import (
     AccountId,
+    Attachment,
     ChatKind,
     Command,
     InboundMessage,
@@ -40,6 +43,11 @@ _SPOKEN: Final = (MessageType.default, MessageType.reply)
 
 _CHAT_INPUT: Final = 1
 
+_LIMITS: Final = (2000, 4000)
+"""Characters of a message, without and with a subscription."""
+_NEAR: Final = 60
+"""Who pastes more sends the rest in a message of its own, cut at a word (F025)."""
+
 
 def receive(message: Message, own_id: int, account: str) -> InboundMessage | None:
     """Return what a person wrote, or None when nobody has to hear of it.
@@ -52,13 +60,15 @@ def receive(message: Message, own_id: int, account: str) -> InboundMessage | Non
     private = isinstance(message.channel, DMChannel)
     known = _known(message, own_id)
     text, mentioned = own_words(message.content, known)
-    kind = medium(message)
+    kind = unreadable(message)
     forward = is_forward(message)
     content: Text | Command | Unsupported
     if kind is not None:
         content = Unsupported(what=kind)
     elif forward:
         content = Text(text="")  # somebody else's words: they are the quote, and run nothing
+    elif message.attachments:
+        content = Text(text=text)  # words under a picture run nothing
     else:
         content = _spoken(text, meant=private or mentioned)
     quote = quoted(message, own_id, lambda other: own_words(other.content, _known(other, 0))[0])
@@ -74,7 +84,18 @@ def receive(message: Message, own_id: int, account: str) -> InboundMessage | Non
         addressed=private or (meant and not forward),
         shared_thread=isinstance(message.channel, Thread),
         quote=quote,
+        attachments=_attached(message) if isinstance(content, Text) else (),
+        cut=any(limit - _NEAR <= len(message.content) <= limit for limit in _LIMITS),
         received_at=message.created_at.astimezone(UTC),
+    )
+
+
+def _attached(message: Message) -> tuple[Attachment, ...]:
+    """Return what comes with a message, and with the one it passes on."""
+    forwarded = message.message_snapshots if is_forward(message) else []
+    return (
+        *attachments(message, message),
+        *chain.from_iterable(attachments(snapshot, message) for snapshot in forwarded),
     )
 
 

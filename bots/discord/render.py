@@ -14,6 +14,7 @@ from bots.rendering.clean import is_blank
 from bots.rendering.compose import Style, compose
 from bots.rendering.split import split, utf16
 from bots.rendering.styled import Styled
+from core.channel import Rejected
 from core.document import Button, Document
 
 MAX_TEXT = 2000
@@ -34,6 +35,10 @@ _STYLE = Style(
         url.lower().startswith(("http://", "https://")) and len(url) <= _LONGEST_LINK
     ),
 )
+
+
+_ROOM = 100
+"""Units kept free in a preview, so that it is never two messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +119,17 @@ def _button(button: Button) -> ButtonSpec:
     if is_blank(button.label):
         raise ValueError("a button needs a label")
     return ButtonSpec(button.label[:MAX_LABEL], button.action)
+
+
+def beginning(text: str) -> DiscordPart | None:
+    """Return the beginning of an answer as one message, without buttons, for a preview.
+
+    None while nothing of it can be seen. Raises Rejected when it has outgrown one message.
+    """
+    try:
+        first = render(Document(markdown=text))[0]
+    except ValueError:
+        return None
+    if sum(map(utf16, first.text)) > MAX_TEXT - _ROOM:
+        raise Rejected("the answer has outgrown its preview")
+    return first

@@ -9,32 +9,50 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
+import json
 import logging
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
+import discord
+from discord import Forbidden, NotFound
 from discord.http import HTTPClient, Route
 
 from bots.calls import Calls
 from bots.discord.failures import (
     FAILURES,
     edit_error,
+    fetch_error,
     is_reference_trouble,
     reason_of,
     send_error,
 )
 from bots.discord.interactions import Interactions
+from bots.discord.media import Place, place_of
 from bots.discord.receive import INTERACTION
 from bots.discord.render import DiscordPart
-from core.channel import Leaving, NotSent, OutcomeUnknown, Sent, at_once
-from core.context import ReplyTarget
+from core.channel import (
+    AttachmentGone,
+    AttachmentTooLarge,
+    Leaving,
+    NotSent,
+    OutcomeUnknown,
+    Sent,
+    at_once,
+)
+from core.context import Attachment, ReplyTarget
+from core.document import File
 
 log = logging.getLogger(__name__)
 
 REQUEST_SECONDS: Final = 45.0
 """How long one call may take, with the waits and tries of the library."""
+
+FETCH_SECONDS: Final = 60.0
+"""How long a file may take to come."""
 
 TYPING_SECONDS: Final = 8.0
 """The sign fades after ten seconds."""
@@ -61,7 +79,7 @@ class Transport:
     async def send(
         self,
         target: ReplyTarget,
-        part: DiscordPart,
+        part: DiscordPart | File,
         *,
         key: str,
         reply: bool,
@@ -94,7 +112,44 @@ class Transport:
             except FAILURES as error:
                 raise edit_error(error) from error
 
-    async def _send(self, target: ReplyTarget, part: DiscordPart, key: str, reply: bool) -> str:
+    async def fetch(self, attachment: Attachment, most: int) -> bytes:
+        """Get a file of at most ``most`` bytes. Raises a FetchError."""
+        if (attachment.size or 0) > most:
+            raise AttachmentTooLarge(f"{attachment.size} bytes")
+        try:
+            place = place_of(attachment.id)
+        except (TypeError, ValueError):
+            raise AttachmentGone("an id that is not ours") from None
+        try:
+            async with asyncio.timeout(FETCH_SECONDS):
+                try:
+                    data = await self._http().get_from_cdn(place.address)
+                except (Forbidden, NotFound):  # its signature has ended
+                    data = await self._http().get_from_cdn(await self._address(place))
+        except FAILURES as error:
+            raise fetch_error(error) from error
+        if len(data) > most:
+            raise AttachmentTooLarge(f"{len(data)} bytes")
+        return data
+
+    async def _address(self, place: Place) -> str:
+        """Ask for the present address of a file."""
+        message: Any = await self._http().get_message(int(place.chat), int(place.message))
+        carried = [
+            message,
+            *(snapshot["message"] for snapshot in message.get("message_snapshots", ())),
+        ]
+        for one in carried:
+            for file in one.get("attachments", ()):
+                if file["id"] == place.number:
+                    return str(file["url"])
+        raise AttachmentGone("the message does not carry it any more")
+
+    async def _send(
+        self, target: ReplyTarget, part: DiscordPart | File, key: str, reply: bool
+    ) -> str:
+        if isinstance(part, File):
+            return await self._send_file(target, part, key)
         quoted = target.reply_to if reply else None
         if quoted is not None and quoted.startswith(INTERACTION):
             answered = await self._interactions.fulfil(quoted, body(part))
@@ -118,6 +173,30 @@ class Transport:
                 raise
             log.info("quoting was refused, sending without: %s", reason_of(error))
             return await self._create(target, payload)
+
+    async def _send_file(self, target: ReplyTarget, file: File, key: str) -> str:
+        """Send a file in a message of its own; it quotes nothing, as it follows a text."""
+        route = Route("POST", _MESSAGES, channel_id=int(target.chat))
+        payload = {
+            "attachments": [{"id": 0, "filename": file.name, "description": file.alt}],
+            "allowed_mentions": {"parse": []},
+            "nonce": nonce(key),
+            "enforce_nonce": True,
+        }
+        upload = discord.File(io.BytesIO(file.data), file.name)
+        form: list[dict[str, Any]] = [
+            {"name": "payload_json", "value": json.dumps(payload)},
+            {
+                "name": "files[0]",
+                "value": upload.fp,
+                "filename": file.name,
+                "content_type": file.mime,
+            },
+        ]
+        message = await self._http().request(route, files=[upload], form=form)
+        if not isinstance(message, dict) or "id" not in message:
+            raise OutcomeUnknown("an answer that is no message")
+        return str(message["id"])
 
     async def _create(self, target: ReplyTarget, payload: dict[str, Any]) -> str:
         route = Route("POST", _MESSAGES, channel_id=int(target.chat))

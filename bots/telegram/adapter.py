@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from bots.limiter import Limiter, Rates
 from bots.telegram.failures import reason_of
 from bots.telegram.polling import Pace, Polling
-from bots.telegram.preview import Preview
+from bots.telegram.preview import preview
 from bots.telegram.receive import CHANNEL, Me
 from bots.telegram.render import TelegramPart, render
 from bots.telegram.settings import API_BASE
@@ -165,7 +165,7 @@ class TelegramChannel:
         """
         if self._transport is None:
             return nullcontext(lambda event: None)
-        return Preview(self._transport, target, key=key, handle=handle, shown=shown).growing()
+        return preview(self._transport, target, key=key, handle=handle, shown=shown)
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""

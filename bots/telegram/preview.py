@@ -1,7 +1,7 @@
 """An answer that grows in a chat: drafts in private, a message that is edited in groups.
 
-Previews are plain text without markup, so nothing in a half answer can be refused or ring. They
-never wait for the limiter: what cannot go at once is left out, for the final answer comes anyway.
+Previews never wait for the limiter: what cannot go at once is left out, for the final answer comes
+anyway.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import zlib
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
-from bots.previews import growing
+from bots.previews import Edited, growing
 from bots.rendering.split import utf16
 from bots.telegram.render import MAX_TEXT, TelegramPart, render
 from bots.telegram.transport import Transport
@@ -25,41 +25,28 @@ _ROOM: Final = 200
 """UTF-16 units kept free, so that one preview is never two messages (F031)."""
 
 
-class Preview:
-    """The preview of one answer."""
+def preview(
+    transport: Transport, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+) -> AbstractAsyncContextManager[Watch]:
+    """Follow an answer until the context is left; see ``Channel.preview``."""
+    draft_id = zlib.crc32(key.encode()) or 1
+    private = not target.chat.startswith("-")
 
-    def __init__(
-        self,
-        transport: Transport,
-        target: ReplyTarget,
-        *,
-        key: str,
-        handle: str | None,
-        shown: Shown,
-    ) -> None:
-        self._transport = transport
-        self._target = target
-        self._draft = zlib.crc32(key.encode()) or 1
-        self._handle = handle
-        self._shown = shown
-        self._drafts = transport.drafts and not target.chat.startswith("-")
-
-    def growing(self) -> AbstractAsyncContextManager[Watch]:
-        """Follow the answer until the context is left."""
-        return growing(self._show, pause=PRIVATE_PAUSE if self._drafts else GROUP_PAUSE)
-
-    async def _show(self, text: str) -> None:
+    async def draft(text: str) -> None:
         part = _part(text)
-        if part is None:
-            return
-        if self._drafts:
-            await self._transport.draft(self._target, self._draft, part)
-        elif self._handle is None:
-            sent = await self._transport.send(self._target, part, reply=True, patient=False)
-            self._handle = sent.message_id
-            await self._shown(sent.message_id)
-        else:
-            await self._transport.edit(self._target, self._handle, part, patient=False)
+        if part is not None:
+            await transport.draft(target, draft_id, part)
+
+    async def send(part: TelegramPart) -> str:
+        return (await transport.send(target, part, reply=True, patient=False)).message_id
+
+    async def edit(message_id: str, part: TelegramPart) -> None:
+        await transport.edit(target, message_id, part, patient=False)
+
+    pause = PRIVATE_PAUSE if private else GROUP_PAUSE
+    if private and transport.drafts:
+        return growing(draft, pause=pause)
+    return growing(Edited(_part, send, edit, handle=handle, shown=shown).show, pause=pause)
 
 
 def _part(text: str) -> TelegramPart | None:

@@ -1,0 +1,121 @@
+"""Pictures, recordings and files through the real library: in, out, and what can go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from core.channel import (
+    AttachmentGone,
+    AttachmentTooLarge,
+    AttachmentUnreachable,
+    FetchError,
+    Part,
+    Rejected,
+)
+from core.context import Attachment, AttachmentKind, ReplyTarget, Text
+from core.document import Document, File
+from tests.discord.door import Inbox, opened
+from tests.servers.discord import DiscordServer, Shown, media
+
+PICTURE = File(name="map.png", mime="image/png", data=b"png", alt="a map")
+NOTES = File(name="notes.md", mime="text/markdown", data="# Größe 😀".encode())
+
+
+@pytest.fixture
+def server() -> Iterator[DiscordServer]:
+    with DiscordServer(rates=None) as server:
+        yield server
+
+
+async def test_what_comes_with_a_message_is_named_and_fetched(server: DiscordServer) -> None:
+    ada, inbox = server.user(7, "Ada"), Inbox()
+    chat = ada.private
+    async with opened(server, inbox) as channel:
+        media.photo(chat, ada, b"png", "/help me with this")
+        media.voice(chat, ada, b"OggS")
+        media.document(chat, ada, "paper.pdf", b"%PDF", mime="application/pdf")
+        photo, voice, paper = await inbox.wait(3)
+        assert photo.content == Text(text="/help me with this"), "words under a picture run nothing"
+        kinds = [one.attachments[0].kind for one in (photo, voice, paper)]
+        assert kinds == [AttachmentKind.IMAGE, AttachmentKind.VOICE, AttachmentKind.FILE]
+        assert (paper.attachments[0].name, paper.attachments[0].size) == ("paper.pdf", 4)
+        assert await channel.fetch(paper.attachments[0], most=4) == b"%PDF"
+
+
+async def test_a_forwarded_picture_comes_along(server: DiscordServer) -> None:
+    ada, inbox = server.user(7, "Ada"), Inbox()
+    room = server.guild("Study group", ada).channel("general")
+    async with opened(server, inbox) as channel:
+        original = media.photo(room, ada, b"png", "the map")
+        media.forward(ada.private, ada, original)
+        _, passed_on = await inbox.wait(2)
+        assert passed_on.quote is not None and passed_on.quote.text == "the map"
+        assert await channel.fetch(passed_on.attachments[0], most=9) == b"png"
+
+
+async def test_an_address_that_ran_out_is_asked_for_again(server: DiscordServer) -> None:
+    ada, inbox = server.user(7, "Ada"), Inbox()
+    async with opened(server, inbox) as channel:
+        media.photo(ada.private, ada, b"png")
+        [photo] = await inbox.wait(1)
+        server.fail("download", 403)
+        assert await channel.fetch(photo.attachments[0], most=9) == b"png"
+        assert len(server.requests_of("download")) == 2
+
+
+async def test_what_cannot_be_had_is_told_apart(server: DiscordServer) -> None:
+    ada, inbox = server.user(7, "Ada"), Inbox()
+    async with opened(server, inbox) as channel:
+        shown = media.photo(ada.private, ada, b"x" * 900)
+        [message] = await inbox.wait(1)
+        [photo] = message.attachments
+
+        async def failure(wanted: Attachment, most: int = 1000) -> FetchError:
+            with pytest.raises(FetchError) as caught:
+                await channel.fetch(wanted, most=most)
+            return caught.value
+
+        assert isinstance(await failure(photo, 899), AttachmentTooLarge)
+        lying = photo.model_copy(update={"size": 1})
+        assert isinstance(await failure(lying, 899), AttachmentTooLarge)
+        strange = photo.model_copy(update={"id": "strange"})
+        assert isinstance(await failure(strange), AttachmentGone)
+        server.drop("download", times=None)
+        assert isinstance(await failure(photo), AttachmentUnreachable)
+        server.clear_faults()
+        ada.private.remove(shown)
+        server.fail("download", 404)
+        assert isinstance(await failure(photo), AttachmentGone)
+
+
+async def test_files_follow_the_text_once_and_ring_nobody(server: DiscordServer) -> None:
+    ada, inbox = server.user(7, "Ada"), Inbox()
+    async with opened(server, inbox) as channel:
+        ada.say("hello")
+        [hello] = await inbox.wait(1)
+        target: ReplyTarget = hello.target
+        parts = channel.render(Document(markdown="Here.", files=(PICTURE, NOTES)))
+        for n, part in enumerate(parts):
+            for _ in range(2):  # the key makes a second send show once
+                await channel.send(target, part, key=str(n), reply=n == 0)
+        with pytest.raises(Rejected):
+            await channel.edit(target, "1", Part(PICTURE))
+    text, picture, notes = ada.private.from_bot
+    assert text.text == "Here."
+    assert _files(picture) == [("map.png", b"png", "a map")]
+    assert _files(notes)[0][:2] == ("notes.md", NOTES.data)
+    assert not any(shown.pinged for shown in (text, picture, notes))
+
+
+async def test_a_text_so_long_that_the_app_cut_it_says_so(server: DiscordServer) -> None:
+    ada, inbox = server.user(7, "Ada"), Inbox()
+    async with opened(server, inbox):
+        ada.say("word " * 399)
+        ada.say("word " * 300)
+        assert [message.cut for message in await inbox.wait(2)] == [True, False]
+
+
+def _files(shown: Shown) -> list[tuple[str, bytes, str | None]]:
+    return [(file.filename, file.data, file.description) for file in shown.attachments]

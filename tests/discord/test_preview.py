@@ -1,0 +1,80 @@
+"""An answer grows in a message that is edited, and ends as that message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from core.channel import Rejected
+from core.document import Button, Document
+from core.events import Content
+from tests.discord.door import MENUS, Inbox, opened
+from tests.servers.discord import DiscordServer
+
+
+@pytest.fixture
+def server() -> Iterator[DiscordServer]:
+    with DiscordServer(rates=None) as server:
+        yield server
+
+
+class Handles:
+    """What the house is told of previews that became messages."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.came = asyncio.Event()
+
+    async def __call__(self, handle: str) -> None:
+        self.told.append(handle)
+        self.came.set()
+
+
+async def test_one_message_grows_and_the_answer_takes_its_place(server: DiscordServer) -> None:
+    ada, inbox, handles = server.user(7, "Ada"), Inbox(), Handles()
+    async with opened(server, inbox) as channel:
+        asked = ada.say("why?")
+        [message] = await inbox.wait(1)
+        target = message.target
+        for _ in range(2):  # the second as after a kill that came before the handle was noted
+            async with channel.preview(target, key="p", handle=None, shown=handles) as watch:
+                watch(Content("Half of @everyone", 1))
+                await handles.came.wait()
+                handles.came.clear()
+        [shown] = ada.private.from_bot
+        assert shown.text.replace("\u2060", "") == "Half of @everyone"
+        assert shown.reply_to == asked.message_id
+        assert not shown.pinged
+        buttons = ((Button(label="More", action="more:1"),),)
+        [part] = channel.render(Document(markdown="The **whole** answer.", buttons=buttons))
+        sent = await channel.conclude(target, handles.told[0], part)
+        [shown] = ada.private.from_bot
+        assert (shown.text, shown.labels) == ("The **whole** answer.", ["More"])
+        assert sent.message_id == str(shown.message_id)
+        ada.private.remove(shown)
+        with pytest.raises(Rejected):
+            await channel.conclude(target, handles.told[0], part)
+
+
+async def test_it_stands_still_once_it_would_be_two_messages(server: DiscordServer) -> None:
+    ada, inbox, handles = server.user(7, "Ada"), Inbox(), Handles()
+    async with opened(server, inbox) as channel:
+        ada.say("why?")
+        [message] = await inbox.wait(1)
+        async with channel.preview(message.target, key="p", handle=None, shown=handles) as watch:
+            watch(Content("word " * 100, 1))
+            await handles.came.wait()
+            watch(Content("word " * 900, 1))
+        assert len(ada.private.from_bot) == 1
+
+
+async def test_the_answer_to_a_command_has_no_preview(server: DiscordServer) -> None:
+    ada, inbox, handles = server.user(7, "Ada"), Inbox(), Handles()
+    async with opened(server, inbox, menus=MENUS) as channel:
+        ada.private.slash(ada, "help")
+        [command] = await inbox.wait(1)
+        async with channel.preview(command.target, key="p", handle=None, shown=handles) as watch:
+            watch(Content("Half of", 1))
+        assert server.requests_of("createMessage") == []
