@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final, Generic, TypeVar
 
-from core.channel import SendError, Shown, Throttled, Watch
+from core.channel import OutcomeUnknown, SendError, Shown, Throttled, Watch
 from core.events import Content, TurnEvent
 
 log = logging.getLogger(__name__)
@@ -21,6 +21,9 @@ P = TypeVar("P")
 
 Show = Callable[[str], Awaitable[None]]
 """Shows the whole text so far. Raises a SendError."""
+
+SENDS: Final = 3
+"""Times that a preview without a receipt is sent, where that shows once."""
 
 LAST_CALL_SECONDS: Final = 3.0
 """How long the end waits for a preview that is on its way."""
@@ -49,7 +52,9 @@ class Edited(Generic[P]):
     """A preview that is a message, sent at the first words and edited as they grow.
 
     ``render`` makes the message of a text, None while there is nothing to see; ``send`` returns the
-    handle of a new message, ``edit`` replaces it. ``handle`` is that of an earlier try.
+    handle of a new message, ``edit`` replaces it. ``handle`` is that of an earlier try. Where
+    ``repeatable``, a second ``send`` finds the message of the first, so one without a receipt is
+    made again: else the answer would come as a message beside it.
     """
 
     def __init__(
@@ -60,7 +65,9 @@ class Edited(Generic[P]):
         *,
         handle: str | None,
         shown: Shown,
+        repeatable: bool,
     ) -> None:
+        self._sends = SENDS if repeatable else 1
         self._render = render
         self._send = send
         self._edit = edit
@@ -73,10 +80,18 @@ class Edited(Generic[P]):
         if part is None:
             return
         if self._handle is None:
-            self._handle = await self._send(part)
+            self._handle = await self._sent(part)
             await self._shown(self._handle)
         else:
             await self._edit(self._handle, part)
+
+    async def _sent(self, part: P) -> str:
+        for _ in range(self._sends - 1):
+            try:
+                return await self._send(part)
+            except OutcomeUnknown:
+                continue
+        return await self._send(part)
 
 
 class _Grown:

@@ -185,7 +185,7 @@ class DiscordChannel:
         async def edit(message_id: str, part: DiscordPart) -> None:
             await transport.edit(target, message_id, part)
 
-        edited = Edited(beginning, send, edit, handle=handle, shown=shown)
+        edited = Edited(beginning, send, edit, handle=handle, shown=shown, repeatable=True)
         return growing(edited.show, pause=PREVIEW_SECONDS)
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:

@@ -15,13 +15,15 @@ from bots.feishu.failures import CALL_ERRORS, CallError, is_final, reason_of, wr
 from bots.feishu.lookups import Lookups
 from bots.feishu.receive import CHANNEL, Me
 from bots.feishu.receiving import Receiving
-from bots.feishu.render import FeishuPart, render
+from bots.feishu.render import FeishuPart, beginning, render
 from bots.feishu.rest import NO_CODE, NoTokenError, Refusal, Rest
 from bots.feishu.settings import ORIGINS
 from bots.feishu.transport import Transport
 from bots.limiter import Limiter, Rates
+from bots.previews import Edited, growing
 from core.channel import (
-    AttachmentGone,
+    AttachmentTooLarge,
+    AttachmentUnreachable,
     Capabilities,
     ChannelStartError,
     ChannelUnreachable,
@@ -29,6 +31,7 @@ from core.channel import (
     Leaving,
     NotSent,
     Part,
+    Rejected,
     Sent,
     Shown,
     Watch,
@@ -37,7 +40,7 @@ from core.channel import (
 from core.clock import Clock, SystemClock
 from core.commands.declare import Menu
 from core.context import Attachment, ReplyTarget
-from core.document import Document
+from core.document import Document, File
 from core.i18n import Words
 
 if TYPE_CHECKING:
@@ -55,6 +58,10 @@ STOP_SECONDS: Final = 2.0
 """How long ``stop`` waits for commits and for sends under way."""
 
 _NO_BOT: Final = frozenset({11205, 230006})
+
+
+PREVIEW_SECONDS: Final = 0.7
+"""Between two steps of a preview: a card takes ten changes a second, an app fifty."""
 
 
 class FeishuChannel:
@@ -118,7 +125,7 @@ class FeishuChannel:
             if not started:
                 await rest.close()
         self._rest, self._receiving, self._connection = rest, receiving, connection
-        self._transport = Transport(rest, self._limiter)
+        self._transport = Transport(rest, self._limiter, self._clock)
 
     async def stop(self) -> None:
         """Stop receiving, let sends under way finish, disconnect. Safe to call twice."""
@@ -135,7 +142,7 @@ class FeishuChannel:
 
     def render(self, document: Document) -> Sequence[Part]:
         """Split a document into cards within the platform's limits."""
-        return [Part(payload=part) for part in render(document)]
+        return [Part(payload=part) for part in (*render(document), *document.files)]
 
     async def send(
         self,
@@ -153,7 +160,10 @@ class FeishuChannel:
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
         """Replace a sent card. Raises a SendError."""
-        await self._open().edit(target, message_id, _payload(part))
+        payload = _payload(part)
+        if isinstance(payload, File):
+            raise Rejected("a file cannot take the place of a text")
+        await self._open().edit(target, message_id, payload)
 
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show a reaction until the context is left. Never raises; nothing is shown when closed."""
@@ -162,17 +172,34 @@ class FeishuChannel:
     def preview(
         self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
     ) -> AbstractAsyncContextManager[Watch]:
-        """Show no preview: "typing" tells that an answer is on its way."""
-        return nullcontext(lambda event: None)
+        """Show the growing answer in a card that streams."""
+        transport = self._transport
+        if transport is None or not transport.streams:
+            return nullcontext(lambda event: None)
+
+        async def send(text: str) -> str:
+            return await transport.begin(target, text, key)
+
+        async def edit(card: str, text: str) -> None:
+            await transport.grow(card, text)
+
+        edited = Edited(beginning, send, edit, handle=handle, shown=shown, repeatable=True)
+        return growing(edited.show, pause=PREVIEW_SECONDS)
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""
-        await self.edit(target, handle, part)
-        return Sent(handle, target.chat)
+        payload = _payload(part)
+        if isinstance(payload, File):
+            raise Rejected("a file cannot take the place of a text")
+        return await self._open().conclude(target, handle, payload)
 
     async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
         """Get an attachment. Raises a FetchError."""
-        raise AttachmentGone("nothing is received as an attachment yet")
+        if self._transport is None:
+            raise AttachmentUnreachable("the channel is not open")
+        if (attachment.size or 0) > most:
+            raise AttachmentTooLarge(f"{attachment.size} bytes")
+        return await self._transport.fetch(attachment.id, most)
 
     def health(self) -> str | None:
         """None while events come in, else a sentence that says what is wrong."""
@@ -217,7 +244,7 @@ class FeishuChannel:
         )
 
 
-def _payload(part: Part) -> FeishuPart:
-    if not isinstance(part.payload, FeishuPart):
+def _payload(part: Part) -> FeishuPart | File:
+    if not isinstance(part.payload, FeishuPart | File):
         raise TypeError(f"not a part of this channel: {type(part.payload).__name__}")
     return part.payload

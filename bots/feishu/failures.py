@@ -7,7 +7,18 @@ from typing import Final
 import httpx
 
 from bots.feishu.rest import NO_CODE, STALE, NoTokenError, Refusal
-from core.channel import NotSent, OutcomeUnknown, Rejected, SendError, Throttled, Unreachable
+from core.channel import (
+    AttachmentGone,
+    AttachmentTooLarge,
+    AttachmentUnreachable,
+    FetchError,
+    NotSent,
+    OutcomeUnknown,
+    Rejected,
+    SendError,
+    Throttled,
+    Unreachable,
+)
 from core.i18n import Words
 
 CallError = Refusal | NoTokenError | httpx.HTTPError
@@ -30,6 +41,10 @@ _CLOSED: Final = frozenset(
         232009,  # the group was dissolved
     }
 )
+_NO_SCOPE: Final = 99991672
+_TOO_LARGE: Final = 234037
+_NO_PICTURE: Final = frozenset({234006, 234011, 234039})
+"""Too large, not a format the platform knows, more pixels than it takes."""
 _UNDER_WAY: Final = 230049
 """The message with this uuid is being sent just now."""
 _CARD: Final = frozenset({230099, 230001, 230025})
@@ -60,6 +75,26 @@ def send_error(error: CallError) -> SendError:
             return OutcomeUnknown(reason)
         case _:
             return Rejected(reason)
+
+
+def fetch_error(error: CallError) -> FetchError:
+    """Translate an error of asking for a file."""
+    reason = reason_of(error)
+    if isinstance(error, Refusal) and error.code == _TOO_LARGE:
+        return AttachmentTooLarge(reason)
+    told = send_error(error)
+    later = isinstance(told, NotSent | OutcomeUnknown)
+    return AttachmentUnreachable(reason) if later else AttachmentGone(reason)
+
+
+def is_no_picture(error: CallError) -> bool:
+    """Tell whether a picture was refused as such, and may still go as a file."""
+    return isinstance(error, Refusal) and error.code in _NO_PICTURE
+
+
+def is_missing_scope(error: CallError) -> bool:
+    """Tell whether the app may not use this interface at all."""
+    return isinstance(error, Refusal) and error.code == _NO_SCOPE
 
 
 def reason_of(error: CallError) -> str:

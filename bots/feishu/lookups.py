@@ -12,11 +12,13 @@ from collections.abc import Awaitable
 from typing import Any, Final, Generic, TypeVar
 
 from bots.feishu.failures import CALL_ERRORS, reason_of
-from bots.feishu.receive import Known, Me, author_of
+from bots.feishu.receive import Known, Me, author_of, bundled
 from bots.feishu.rest import Refusal, Rest
 
 log = logging.getLogger(__name__)
 
+_MOST_AUTHORS: Final = 10
+"""People of a bundle whose names are asked for."""
 LOOKUP_SECONDS: Final = 1.0
 """How long one event may wait for its look-ups: a third of the time it has."""
 REMEMBERED: Final = 2000
@@ -72,12 +74,30 @@ class Lookups:
         name = "" if ours else self._names.get(author) or ""
         return Known(parent=found, parent_author=name)
 
+    async def bundle(self, message_id: str | None) -> str:
+        """Return the words of a bundle of messages, empty when they are not to be had."""
+        if message_id is None:
+            return ""
+        return await _in_time(self._bundle(message_id)) or ""
+
     async def person(self, open_id: str, chat: str | None) -> Known:
         """Return the name of a person and, of a chat, whether it is a private one."""
         name, private = await asyncio.gather(
             _in_time(self._name(open_id)), _in_time(self._is_private(chat))
         )
         return Known(name=name or "", private=private)
+
+    async def _bundle(self, message_id: str) -> str:
+        items = _data(await self._rest.call("GET", f"/im/v1/messages/{message_id}")).get("items")
+        authors = {
+            author_of(item, self._me)[0]
+            for item in (items if isinstance(items, list) else [])
+            if isinstance(item, dict)
+        }
+        people = sorted(author for author in authors if author.startswith("ou_"))[:_MOST_AUTHORS]
+        names = await asyncio.gather(*map(self._name, people), return_exceptions=True)
+        known = zip(people, names, strict=True)
+        return bundled(items, {who: name for who, name in known if isinstance(name, str)})
 
     async def _name(self, open_id: str) -> str | None:
         known = self._names.get(open_id)

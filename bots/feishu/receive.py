@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from bots.feishu.content import said
+from bots.feishu.content import Said, said
+from bots.feishu.media import attachments
 from bots.names import shown_name
 from core.commands.parse import split_command
 from core.context import (
@@ -38,6 +39,10 @@ THREAD: Final = "thread"
 """Keys of what a button of ours sends back."""
 
 _LOCALE: Final = re.compile(r"\bLarkLocale/([A-Za-z]{2,3}(?:[_-][A-Za-z0-9]+)*)")
+_NEAR_LIMIT: Final = 9_000
+"""Characters. The apps take about ten thousand in one message; the rest comes in a next one."""
+_MOST_BUNDLED: Final = 101
+"""Messages of a bundle that are read, its own entry included."""
 _SILENT: Final = frozenset({"system"})
 """Kinds of messages that nobody wrote."""
 
@@ -62,6 +67,8 @@ class Known:
     parent: Mapping[str, Any] | None = None
     """The message replied to, as the platform's look-up gives it."""
     parent_author: str = ""
+    bundle: str = ""
+    """Words of a bundle of messages that was passed on."""
 
 
 def receive(
@@ -105,6 +112,14 @@ def parent_of(body: Mapping[str, Any]) -> str | None:
     return str(parent)
 
 
+def bundle_of(body: Mapping[str, Any]) -> str | None:
+    """Return the id of a message that passes a bundle of messages on."""
+    if event_type(body) != MESSAGE:
+        return None
+    message = body["event"]["message"]
+    return str(message["message_id"]) if message["message_type"] == "merge_forward" else None
+
+
 def author_of(message: Mapping[str, Any], me: Me) -> tuple[str, bool]:
     """Return the open_id (or app id) of a looked-up message's author, and whether that is us."""
     sender = message.get("sender")
@@ -124,9 +139,11 @@ def _message(
     open_id = str(sender["sender_id"]["open_id"])
     private = message.get("chat_type") == "p2p"
     words = said(kind, message.get("content"), message.get("mentions"), me.open_id)
-    if kind == "interactive":
-        words = None  # a card passed on: somebody else's words, which run nothing
+    attached = attachments(kind, message.get("content"), str(message["message_id"]))
     quote = _quote(known, me)
+    passed_on = _passed_on(kind, words, known)
+    if passed_on is not None:
+        words, quote = Said("", False), passed_on
     # A reply to us that calls somebody else first is meant for them (F020).
     answers_us = quote is not None and quote.from_tutor and not (words and words.for_another)
     meant = (words is not None and words.mentioned) or answers_us
@@ -134,8 +151,10 @@ def _message(
     command = split_command(words.text) if words else None
     if command is not None:
         content = Command(name=command[0], arguments=command[1], overheard=not (private or meant))
-    elif words is not None and (words.text or words.mentioned):
+    elif words is not None and (words.text or words.mentioned or attached or passed_on):
         content = Text(text=words.text)
+    elif attached:
+        content = Text(text="")
     else:
         content = Unsupported(what=kind)
     thread = message.get("thread_id") or None
@@ -154,6 +173,8 @@ def _message(
         addressed=private or meant or isinstance(content, Command),
         shared_thread=thread is not None and not private,
         quote=quote,
+        attachments=attached,
+        cut=words is not None and len(words.text) >= _NEAR_LIMIT,
         received_at=_moment(message.get("create_time"), now),
     )
 
@@ -206,12 +227,44 @@ def _quote(known: Known, me: Me) -> Quote | None:
     body = parent.get("body")
     content = body.get("content") if isinstance(body, Mapping) else None
     words = said(kind, content, parent.get("mentions"), "")
+    message_id = str(parent.get("message_id") or "")
     return Quote(
         author=shown_name(known.parent_author),
         text=(words.text if words else "") or f"[{kind}]",
-        message_id=str(parent.get("message_id") or "") or None,
+        message_id=message_id or None,
         from_tutor=ours,
+        attachments=attachments(kind, content, message_id) if message_id else (),
     )
+
+
+def _passed_on(kind: str, words: Said | None, known: Known) -> Quote | None:
+    """Return what somebody passes on, a card or a bundle of messages: untrusted, runs nothing."""
+    if kind == "interactive" and words is not None and words.text:
+        return Quote(author="", text=words.text)
+    if kind == "merge_forward" and known.bundle:
+        return Quote(author="", text=known.bundle)
+    return None
+
+
+def bundled(items: object, names: Mapping[str, str]) -> str:
+    """Return the words of a bundle of messages, a line each; ``names`` are by open_id.
+
+    ``items`` is what the platform's look-up of the bundle gives: itself first, then its messages.
+    """
+    lines = []
+    for item in items[1:_MOST_BUNDLED] if isinstance(items, list) else []:
+        if not isinstance(item, Mapping):
+            continue
+        kind = str(item.get("msg_type") or "message")
+        body = item.get("body")
+        content = body.get("content") if isinstance(body, Mapping) else None
+        words = said(kind, content, item.get("mentions"), "")
+        sender = item.get("sender")
+        author = str(sender.get("id") or "") if isinstance(sender, Mapping) else ""
+        name = shown_name(names.get(author, "")) or author[-6:] or "?"
+        text = (words.text if words else "") or f"[{kind}]"
+        lines.append(f"{name}: {text}")
+    return "\n".join(lines)
 
 
 def _language(user_agent: object) -> str | None:

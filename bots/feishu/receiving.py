@@ -17,7 +17,15 @@ from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from bots.feishu.lookups import Lookups
-from bots.feishu.receive import PRESS, Me, event_type, parent_of, person_of, receive
+from bots.feishu.receive import (
+    PRESS,
+    Me,
+    bundle_of,
+    event_type,
+    parent_of,
+    person_of,
+    receive,
+)
 from core.channel import Intake
 from core.clock import Clock
 from core.context import ChatKind, InboundMessage, Press
@@ -91,7 +99,10 @@ class Receiving:
             message = receive(body, me, now, parent) or message
         if not message.addressed:
             return message
-        known = await lookups.person(person, chat if pressed else None)
+        known, bundle = await asyncio.gather(
+            lookups.person(person, chat if pressed else None), lookups.bundle(bundle_of(body))
+        )
+        known = replace(known, bundle=bundle)
         if parent is not None:
             known = replace(known, parent=parent.parent, parent_author=parent.parent_author)
         return receive(body, me, now, known) or message

@@ -19,6 +19,7 @@ from bots.rendering.clean import is_blank
 from bots.rendering.compose import Style, Table, sections
 from bots.rendering.split import split
 from bots.rendering.styled import Styled
+from core.channel import Rejected
 from core.document import Button, Document
 
 MAX_BYTES: Final = 29 * 1024
@@ -31,6 +32,9 @@ TABLE_WIDTH: Final = 44
 """Columns of a monospaced line on a phone held upright."""
 PAGE_ROWS: Final = 10
 """Rows of a table shown at once; the platform has pages for the rest."""
+
+STREAMED: Final = "answer"
+"""Id of the element that streams in a preview."""
 
 _TEXT: Final = 22 * 1024
 """Bytes of one markdown element as they are guessed before it is written."""
@@ -102,6 +106,30 @@ def card(part: FeishuPart, thread: str | None) -> dict[str, Any]:
         },
         "body": {"elements": [*part.elements, *rows]},
     }
+
+
+def streaming(text: str) -> dict[str, Any]:
+    """Return a card that is going to stream its one element, ``STREAMED``."""
+    return {
+        "schema": "2.0",
+        "config": {"update_multi": True, "streaming_mode": True, "summary": {"content": "…"}},
+        "body": {"elements": [{"tag": "markdown", "element_id": STREAMED, "content": text}]},
+    }
+
+
+def beginning(text: str) -> str | None:
+    """Return as much of an answer as one streamed element shows, None while there is nothing.
+
+    Raises Rejected when it has outgrown one card.
+    """
+    try:
+        parts = render(Document(markdown=text))
+    except ValueError:
+        return None
+    words = [one["content"] for one in parts[0].elements if one.get("tag") == "markdown"]
+    if len(parts) > 1:
+        raise Rejected("the answer has outgrown its preview")
+    return "\n\n".join(words) or None
 
 
 def encoded(value: Mapping[str, Any]) -> str:

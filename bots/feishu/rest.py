@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any, Final, TypeVar
 
 import httpx
 from pydantic import SecretStr
 
+T = TypeVar("T")
+
 REQUEST_SECONDS: Final = 10.0
 """How long the platform may take for one call."""
 CONNECT_SECONDS: Final = 5.0
+UPLOAD_SECONDS: Final = 60.0
+"""How long a file may take, either way."""
 
 EARLY_SECONDS: Final = 600.0
 """A token is replaced this long before it expires."""
@@ -91,18 +96,67 @@ class Rest:
         A token that the platform no longer knows is replaced once. Raises Refusal, NoTokenError,
         or httpx.HTTPError.
         """
+
+        async def ask(authorised: Mapping[str, str]) -> dict[str, Any]:
+            request = self._http.build_request(
+                method, f"/open-apis{path}", params=query, json=body, headers=authorised
+            )
+            return await self._answer(request)
+
+        return await self._with_token(ask)
+
+    async def upload(
+        self, path: str, fields: Mapping[str, str], name: str, file: tuple[str, bytes, str]
+    ) -> dict[str, Any]:
+        """Upload a file (its own name, its bytes, its type) as the part ``name`` of a form.
+
+        Returns and raises like ``call``.
+        """
+
+        async def ask(authorised: Mapping[str, str]) -> dict[str, Any]:
+            request = self._http.build_request(
+                "POST",
+                f"/open-apis{path}",
+                data=dict(fields),
+                files={name: file},
+                headers=authorised,
+                timeout=UPLOAD_SECONDS,
+            )
+            return await self._answer(request)
+
+        return await self._with_token(ask)
+
+    async def download(self, path: str, query: Mapping[str, str], most: int) -> bytes | None:
+        """Return a file of at most ``most`` bytes, None for a larger one. Raises like ``call``."""
+
+        async def ask(authorised: Mapping[str, str]) -> bytes | None:
+            request = self._http.build_request(
+                "GET",
+                f"/open-apis{path}",
+                params=query,
+                headers=authorised,
+                timeout=UPLOAD_SECONDS,
+            )
+            response = await self._http.send(request, stream=True)
+            async with aclosing(response):
+                if response.status_code != 200:  # a refusal comes as JSON
+                    await response.aread()
+                    _checked(response)
+                data = bytearray()
+                async for piece in response.aiter_bytes():
+                    data += piece
+                    if len(data) > most:
+                        return None
+            return bytes(data)
+
+        return await self._with_token(ask)
+
+    async def _with_token(self, ask: Callable[[Mapping[str, str]], Awaitable[T]]) -> T:
         again = False
         while True:
             token = await self._valid_token()
-            request = self._http.build_request(
-                method,
-                f"/open-apis{path}",
-                params=query,
-                json=body,
-                headers={"Authorization": f"Bearer {token}"},
-            )
             try:
-                return await self._answer(request)
+                return await ask({"Authorization": f"Bearer {token}"})
             except Refusal as refusal:
                 if again or refusal.code not in STALE:
                     raise
@@ -150,17 +204,21 @@ class Rest:
             return self._token
 
     async def _answer(self, request: httpx.Request) -> dict[str, Any]:
-        response = await self._http.send(request)
-        try:
-            answer = response.json()
-            code = int(answer["code"])
-        except (ValueError, KeyError, TypeError):
-            raise Refusal(response.status_code, NO_CODE, "", _reset(response)) from None
-        if code:
-            said = str(answer.get("msg", ""))
-            raise Refusal(response.status_code, code, said, _reset(response))
-        found: dict[str, Any] = answer
-        return found
+        return _checked(await self._http.send(request))
+
+
+def _checked(response: httpx.Response) -> dict[str, Any]:
+    """Return an answer's JSON. Raises Refusal for a "no", and for what is no answer."""
+    try:
+        answer = response.json()
+        code = int(answer["code"])
+    except (ValueError, KeyError, TypeError):
+        raise Refusal(response.status_code, NO_CODE, "", _reset(response)) from None
+    if code:
+        said = str(answer.get("msg", ""))
+        raise Refusal(response.status_code, code, said, _reset(response))
+    found: dict[str, Any] = answer
+    return found
 
 
 def _reset(response: httpx.Response) -> float | None:

@@ -20,16 +20,34 @@ from bots.feishu.failures import (
     CALL_ERRORS,
     RECALLED,
     CallError,
+    fetch_error,
     is_card_trouble,
     is_locked,
+    is_missing_scope,
+    is_no_picture,
     reason_of,
     send_error,
 )
-from bots.feishu.render import FeishuPart, card, encoded
+from bots.feishu.media import place_of, upload_kind
+from bots.feishu.render import STREAMED, FeishuPart, card, encoded, streaming
 from bots.feishu.rest import NO_CODE, Refusal, Rest
+from bots.feishu.sequences import Sequences
 from bots.limiter import Limiter
-from core.channel import Leaving, NotSent, Rejected, SendError, Sent, Throttled, at_once
+from core.channel import (
+    AttachmentGone,
+    AttachmentTooLarge,
+    Leaving,
+    NotSent,
+    Rejected,
+    SendError,
+    Sent,
+    Throttled,
+    Unreachable,
+    at_once,
+)
+from core.clock import Clock
 from core.context import ReplyTarget
+from core.document import File
 
 log = logging.getLogger(__name__)
 
@@ -57,8 +75,11 @@ SIGN_SECONDS: Final = 1.0
 class Transport:
     """Sends, edits and typing signs of one app."""
 
-    def __init__(self, rest: Rest, limiter: Limiter) -> None:
+    def __init__(self, rest: Rest, limiter: Limiter, clock: Clock) -> None:
         self._rest = rest
+        self.streams = True
+        """Cards may stream; False once the app turned out to have no right to it."""
+        self._sequences = Sequences(clock)
         self._limiter = limiter
         self._calls = Calls()
         self._signs: dict[asyncio.Task[None], asyncio.Event] = {}
@@ -78,7 +99,7 @@ class Transport:
     async def send(
         self,
         target: ReplyTarget,
-        part: FeishuPart,
+        part: FeishuPart | File,
         *,
         key: str,
         reply: bool,
@@ -171,7 +192,12 @@ class Transport:
         except (KeyError, IndexError, TypeError):
             raise Refusal(200, RECALLED, "the thread is empty") from None
 
-    async def _sent(self, place: _Place, target: ReplyTarget, part: FeishuPart, key: str) -> Sent:
+    async def _sent(
+        self, place: _Place, target: ReplyTarget, part: FeishuPart | File, key: str
+    ) -> Sent:
+        if isinstance(part, File):
+            kind, content = await self._uploaded(part)
+            return _receipt(place, await self._post(place, kind, content, _uuid(key)))
         content = encoded(card(part, target.thread))
         try:
             answer = await self._post(place, "interactive", content, _uuid(key))
@@ -181,10 +207,102 @@ class Transport:
             log.warning("a card was refused, sending plain text: %s", reason_of(refusal))
             text = encoded({"text": part.plain})
             answer = await self._post(place, "text", text, _uuid(f"{key}:text"))
-        data = answer.get("data")
-        if not isinstance(data, Mapping) or "message_id" not in data:
-            raise Refusal(200, NO_CODE, "the answer names no message")
-        return Sent(message_id=str(data["message_id"]), chat=str(data.get("chat_id") or place.chat))
+        return _receipt(place, answer)
+
+    async def _uploaded(self, file: File) -> tuple[str, str]:
+        """Upload a file; return kind and content of the message that shows it."""
+        given = (file.name, file.data, file.mime)
+        if file.mime.startswith("image/"):
+            try:
+                answer = await self._rest.upload(
+                    "/im/v1/images", {"image_type": "message"}, "image", given
+                )
+                return "image", encoded({"image_key": _key(answer, "image_key")})
+            except Refusal as refusal:
+                if not is_no_picture(refusal):
+                    raise
+                log.info("sent as a file, the picture was refused: %s", reason_of(refusal))
+        fields = {"file_type": upload_kind(file.name), "file_name": file.name}
+        answer = await self._rest.upload("/im/v1/files", fields, "file", given)
+        return "file", encoded({"file_key": _key(answer, "file_key")})
+
+    async def fetch(self, attachment_id: str, most: int) -> bytes:
+        """Get a file of at most ``most`` bytes. Raises a FetchError."""
+        try:
+            place = place_of(attachment_id)
+        except TypeError:
+            raise AttachmentGone("an id that is not ours") from None
+        path = f"/im/v1/messages/{place.message}/resources/{place.key}"
+        try:
+            data = await self._rest.download(path, {"type": place.kind}, most)
+        except CALL_ERRORS as error:
+            raise fetch_error(error) from error
+        if data is None:
+            raise AttachmentTooLarge(f"more than {most} bytes")
+        return data
+
+    # Previews
+
+    async def begin(self, target: ReplyTarget, text: str, key: str) -> str:
+        """Show the beginning of an answer in a card that streams; return its handle.
+
+        Raises a SendError, Throttled where the limiter would wait.
+        """
+        if wait := self._limiter.spare(target.chat, group=False):
+            raise Throttled(wait)
+        async with self._calls.call():
+            try:
+                made = await self._rest.call(
+                    "POST",
+                    "/cardkit/v1/cards",
+                    body={"type": "card_json", "data": encoded(streaming(text))},
+                )
+                entity = str(made["data"]["card_id"])
+                shown = encoded({"type": "card", "data": {"card_id": entity}})
+                place = await self._place(target, True)
+                sent = _receipt(place, await self._post(place, "interactive", shown, _uuid(key)))
+            except CALL_ERRORS as error:
+                self.streams = self.streams and not is_missing_scope(error)
+                raise self._heeded(target, error) from error
+            except (KeyError, TypeError) as error:
+                raise Rejected("the answer names no card") from error
+        return f"{sent.message_id} {entity}"
+
+    async def grow(self, handle: str, text: str) -> None:
+        """Show more of an answer. Raises a SendError."""
+        _, entity = handle.split(" ")
+        path = f"/cardkit/v1/cards/{entity}/elements/{STREAMED}/content"
+        async with self._calls.call(), self._sequences.next(entity) as sequence:
+            try:
+                body = {"content": text, "sequence": sequence}
+                await self._rest.call("PUT", path, body=body)
+            except CALL_ERRORS as error:
+                raise send_error(error) from error
+
+    async def conclude(self, target: ReplyTarget, handle: str, part: FeishuPart) -> Sent:
+        """Put a whole card in the place of one that streamed. Raises a SendError.
+
+        Where that is refused the streamed card is taken back, so that the answer stands there once.
+        """
+        message_id, entity = handle.split(" ")
+        data = {"type": "card_json", "data": encoded(card(part, target.thread))}
+        async with self._turn(target), self._sequences.next(entity) as sequence:
+            try:
+                body = {"card": data, "sequence": sequence}
+                await self._rest.call("PUT", f"/cardkit/v1/cards/{entity}", body=body)
+            except CALL_ERRORS as error:
+                told = self._heeded(target, error)
+                if not isinstance(told, Rejected | Unreachable):
+                    raise told from error
+                await self._take_back(message_id)
+                raise Rejected(reason_of(error)) from error
+        return Sent(message_id, target.chat)
+
+    async def _take_back(self, message_id: str) -> None:
+        try:
+            await self._rest.call("DELETE", f"/im/v1/messages/{message_id}")
+        except CALL_ERRORS as error:
+            log.info("a streamed card stays where it is: %s", reason_of(error))
 
     async def _post(self, place: _Place, kind: str, content: str, uuid: str) -> dict[str, Any]:
         body: dict[str, Any] = {"msg_type": kind, "content": content, "uuid": uuid}
@@ -213,6 +331,20 @@ class Transport:
         if isinstance(told, Throttled):
             self._limiter.pause(target.chat, told.retry_after, group=False)
         return told
+
+
+def _key(answer: Mapping[str, Any], name: str) -> str:
+    data = answer.get("data")
+    if not isinstance(data, Mapping) or not isinstance(data.get(name), str):
+        raise Refusal(200, NO_CODE, "the answer names no file")
+    return str(data[name])
+
+
+def _receipt(place: _Place, answer: Mapping[str, Any]) -> Sent:
+    data = answer.get("data")
+    if not isinstance(data, Mapping) or "message_id" not in data:
+        raise Refusal(200, NO_CODE, "the answer names no message")
+    return Sent(message_id=str(data["message_id"]), chat=str(data.get("chat_id") or place.chat))
 
 
 def _uuid(key: str) -> str:

@@ -46,7 +46,9 @@ def preview(
     pause = PRIVATE_PAUSE if private else GROUP_PAUSE
     if private and transport.drafts:
         return growing(draft, pause=pause)
-    return growing(Edited(_part, send, edit, handle=handle, shown=shown).show, pause=pause)
+    return growing(
+        Edited(_part, send, edit, handle=handle, shown=shown, repeatable=False).show, pause=pause
+    )
 
 
 def _part(text: str) -> TelegramPart | None:

@@ -211,17 +211,39 @@ def test_code_that_begins_with_a_slash_is_no_command() -> None:
 @pytest.mark.parametrize(
     ("kind", "content"),
     [
-        ("image", {"image_key": "img_1"}),
         ("sticker", {"file_key": "f"}),
         ("merge_forward", {"content": "Merged and Forwarded Message"}),
-        ("interactive", {"title": "/stop", "elements": [[{"tag": "text", "text": "words"}]]}),
         ("a_kind_of_tomorrow", {}),
-        ("post", {"title": "", "content": [[{"tag": "img", "image_key": "i"}]]}),
+        ("image", {"image_key": 7}),
+        ("file", []),
         ("text", "no json"),
     ],
 )
 def test_what_cannot_be_read_is_said_to_be_so(kind: str, content: object) -> None:
     assert heard(content, kind).content == Unsupported(what=kind)
+
+
+def test_a_card_that_is_passed_on_is_a_quote_and_runs_nothing() -> None:
+    card = {"title": "/stop", "elements": [[{"tag": "text", "text": "words"}]]}
+    message = heard(card, "interactive")
+    assert message.content == Text(text="")
+    assert message.quote is not None and message.quote.text == "/stop\nwords"
+
+
+def test_the_pictures_of_a_post_come_with_its_words() -> None:
+    rows = [[{"tag": "text", "text": "why?"}], [{"tag": "img", "image_key": "img_1"}]]
+    for content in (
+        {"title": "", "content": rows},
+        {"zh_cn": {"title": "", "content": rows}},
+    ):
+        message = heard(content, "post")
+        assert message.content == Text(text="why?")
+        assert [one.id.split()[1:] for one in message.attachments] == [["image", "img_1"]]
+
+
+def test_a_text_so_long_that_the_app_may_have_cut_it_says_so() -> None:
+    assert heard({"text": "字" * 9_500}).cut
+    assert not heard({"text": "字" * 5_000}).cut
 
 
 @pytest.mark.parametrize("changes", [{"sender_type": "app"}, {"kind": "system"}])

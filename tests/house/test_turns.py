@@ -145,7 +145,7 @@ async def test_a_stop_that_comes_too_late_loses_nothing(
         if len(said) == 1:
             assert said == ["Stopped. I remember what you asked."]
         else:
-            assert sorted(said)[0] == "Go on."
+            assert sorted(said)[0] in ("Go on.", "Go on. …")
             assert len(said) == 2
     journal = await home.journal_of(ada)
     for number in range(12):
