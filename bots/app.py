@@ -9,7 +9,6 @@ import asyncio
 import getpass
 import logging
 import signal
-from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,20 +17,23 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from bots.feishu.door import full_account
+from bots.doors import Door, configured, full_account
 from bots.terminal.receive import account_of
-from core.access import AccessMode, AccessPolicy
+from core.access import AccessMode, AccessPolicy, Verdict
 from core.channel import Channel, ChannelStartError, ChannelUnreachable
 from core.clock import SystemClock
+from core.context import AccountId
 from core.house import House, Parts
 from core.i18n import Words
 from core.llm.choose import ModelSettingsError, choose, choose_ears, with_fallback
 from core.llm.port import ChatModel
+from core.partner_tables import PartnerTable
+from core.partners import Partner
 from core.settings import Settings, SettingsError
 from core.store.session import Store
 from core.tuning import Tuning
 from core.turns.intake import Defaults
-from personas.persona import PersonaLibrary
+from personas.persona import PersonaLibrary, PersonaUnknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,10 +67,31 @@ class Ground:
     @property
     def policy(self) -> AccessPolicy:
         """Who may learn here. The person at the terminal always may."""
+        return self._policy(None)
+
+    def judge(self, account: str, state: str | None) -> Verdict:
+        """Say what an account may do with the partner that lets it do most."""
+        policies = [self.policy, *map(self._policy, self.tuning.partners)]
+        verdicts = [policy.judge(account, state) for policy in policies]
+        return min(verdicts, key=list(Verdict).index)
+
+    def partner(self, table: PartnerTable) -> Partner:
+        """The partner of a table, with what the table leaves to the house."""
+        return Partner(self._policy(table), table.name, table.persona, table.language)
+
+    def full_account(self, account: str) -> AccountId:
+        """Return an account as it is stored, however a person wrote it. Raises SettingsError."""
+        return full_account(account, self.tuning)
+
+    def _policy(self, table: PartnerTable | None) -> AccessPolicy:
+        access = table.access if table else None
+        allow = table.allow if table else None
         return AccessPolicy(
-            mode=AccessMode(self.settings.access),
-            owners=frozenset({*map(full_account, self.settings.owners), account_of(user_name())}),
-            allow=frozenset(map(full_account, self.tuning.allow)),
+            mode=AccessMode(access or self.settings.access),
+            owners=frozenset(
+                {*map(self.full_account, self.settings.owners), account_of(user_name())}
+            ),
+            allow=frozenset(map(self.full_account, self.tuning.allow if allow is None else allow)),
         )
 
 
@@ -89,8 +112,8 @@ def load_personas(settings: Settings) -> PersonaLibrary:
     return library
 
 
-def build_house(ground: Ground, model: ChatModel) -> House:
-    """Put the house together."""
+def build_house(ground: Ground, model: ChatModel, personas: PersonaLibrary | None = None) -> House:
+    """Put the house together; the personas are loaded unless given."""
     settings = ground.settings
     return House(
         Parts(
@@ -98,7 +121,7 @@ def build_house(ground: Ground, model: ChatModel) -> House:
             clock=SystemClock(),
             policy=ground.policy,
             defaults=Defaults(zone=settings.timezone, language=settings.language),
-            personas=load_personas(settings),
+            personas=personas or load_personas(settings),
             model=model,
             budget=ground.tuning.capability("chat"),
             memory=ground.memory,
@@ -107,19 +130,6 @@ def build_house(ground: Ground, model: ChatModel) -> House:
             limits=ground.tuning.limits,
         )
     )
-
-
-def configured_channels(ground: Ground) -> Sequence[Channel]:
-    """The channels whose variables are set. Raises SettingsError."""
-    from bots.discord import door as discord
-    from bots.feishu import door as feishu
-    from bots.telegram import door as telegram
-
-    opened = (
-        door.channel(ground.settings.words, ground.tuning.channel(name))
-        for name, door in (("telegram", telegram), ("discord", discord), ("feishu", feishu))
-    )
-    return [channel for channel in opened if channel is not None]
 
 
 @contextmanager
@@ -151,8 +161,8 @@ async def serve(ground: Ground) -> None:
     """
     settings = ground.settings
     words = settings.words
-    channels = configured_channels(ground)
-    if not channels:
+    accounts = configured(ground.tuning, words)
+    if not accounts:
         raise SettingsError(
             words(
                 "No channel is set up. Put TELEGRAM_BOT_TOKEN, DISCORD_BOT_TOKEN or "
@@ -164,12 +174,16 @@ async def serve(ground: Ground) -> None:
 
     stopped = _stop_signal()
     model = choose_model(settings)
-    house = build_house(ground, model)
+    personas = load_personas(settings)
+    house = build_house(ground, model, personas)
     health = await _health(settings, house)
     await house.start()
     scheduler = Scheduler(house.sweep)
     scheduler.start()
-    doors = asyncio.gather(*(_open(house, channel) for channel in channels))
+    opened = [(door.open(words, ground.tuning), _teaching(ground, door)) for door in accounts]
+    for _, partner in opened:
+        _check_persona(personas, partner, words)
+    doors = asyncio.gather(*(_open(house, channel, partner) for channel, partner in opened))
     stopping = asyncio.ensure_future(stopped.wait())
     try:
         await asyncio.wait((doors, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -216,24 +230,47 @@ def choose_transcriber(settings: Settings) -> Transcriber | None:
         raise SettingsError(settings.words(error.sentence, **error.values)) from error
 
 
-async def _open(house: House, channel: Channel) -> bool:
+def _teaching(ground: Ground, door: Door) -> Partner:
+    return ground.partner(door.table) if door.table else Partner(ground.policy)
+
+
+def _check_persona(personas: PersonaLibrary, partner: Partner, words: Words) -> None:
+    """Warn of a persona that is not there; the default one answers then."""
+    if partner.persona is None:
+        return
+    try:
+        personas.get(partner.persona)
+    except PersonaUnknown:
+        log.warning(
+            "%s",
+            words(
+                "Partner “{name}”: there is no persona {persona}. These are there: {known}",
+                name=partner.name,
+                persona=partner.persona,
+                known=", ".join(one.id for one in personas.all()),
+            ),
+        )
+
+
+async def _open(house: House, channel: Channel, partner: Partner) -> bool:
     """Open a channel, however long its platform cannot be reached; False when it never can."""
     said, pause = "", FIRST_RETRY
+    name = partner.label(channel.name)
     while True:
         try:
-            await house.open(channel)
+            await house.open(channel, partner)
         except ChannelUnreachable as error:
             level = logging.DEBUG if str(error) == said else logging.WARNING
-            log.log(level, "%s: %s Trying again until it answers.", channel.name, error)
+            log.log(level, "%s: %s Trying again until it answers.", name, error)
             said = str(error)
         except ChannelStartError as error:
-            log.error("%s: %s", channel.name, error)
+            log.error("%s: %s", name, error)
             return False
         except Exception:
-            log.exception("%s failed to start in an unforeseen way", channel.name)
+            log.exception("%s failed to start in an unforeseen way", name)
             return False
         else:
-            log.info("%s ready", channel.name)
+            log.info("%s ready", name)
             return True
         await asyncio.sleep(pause)
         pause = min(LONGEST_RETRY, pause * 2)

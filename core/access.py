@@ -68,9 +68,12 @@ class AccessPolicy:
 
 
 def pairing_code(
-    session: Session, account: AccountId, target: ReplyTarget, now: datetime
+    session: Session, account: AccountId, target: ReplyTarget, language: Language, now: datetime
 ) -> tuple[AccessRequest, bool]:
-    """The account's code, and whether it is new: it keeps one while that is valid, for a day."""
+    """The account's code, and whether it is new: it keeps one while that is valid, for a day.
+
+    ``language`` is the one its person is spoken with at ``target``.
+    """
     request = session.get(AccessRequest, account)
     if request and request.expires_at > now:
         return request, False
@@ -82,6 +85,7 @@ def pairing_code(
         account_id=account,
         code=f"{letters[:4]}-{letters[4:]}",
         target=target.model_dump_json(exclude_defaults=True),
+        language=language,
         created_at=now,
         expires_at=now + CODE_LIFE,
     )
@@ -118,7 +122,7 @@ def approve(session: Session, code: str, now: datetime, language: Language) -> A
         return None
     target = ReplyTarget.model_validate_json(request.target)
     account = decide(session, request.account_id, AccessState.APPROVED, now)
-    words = words_for(language_from(account.language, language))
+    words = words_for(language_from(request.language or account.language, language))
     post(
         session,
         key=f"approved:{request.account_id}:{request.code}",

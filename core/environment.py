@@ -7,12 +7,13 @@ unset. What a room or a channel needs is declared there, as a small class on ``E
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from pydantic import AfterValidator, SecretStr, ValidationError, model_validator
+from pydantic import AfterValidator, SecretStr, ValidationError, create_model, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from core.i18n import Language, Words, host_language, language_from, words_for
@@ -95,10 +96,26 @@ class EnvSettings(BaseSettings):
         return settings
 
 
+Group = TypeVar("Group", bound=EnvSettings)
+
+
 def variable(model: type[EnvSettings], field: str) -> str:
     """Return the name of the environment variable that sets ``field``."""
     alias = model.model_fields[field].validation_alias
     return alias if isinstance(alias, str) else field
+
+
+def renamed(model: type[Group], variables: Mapping[str, str]) -> type[Group]:
+    """Return a group whose fields (the keys of ``variables``) are set by variables of other names.
+
+    So one group serves accounts of which each has variables of its own.
+    """
+    fields: dict[str, Any] = {}
+    for name, wanted in variables.items():
+        info = copy(model.model_fields[name])
+        info.validation_alias = wanted
+        fields[name] = (info.annotation, info)
+    return create_model(model.__name__, __base__=model, __module__=model.__module__, **fields)
 
 
 def _problems(model: type[EnvSettings], error: ValidationError, words: Words) -> list[str]:

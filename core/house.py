@@ -19,10 +19,12 @@ from core.channel import Channel, ChannelStartError
 from core.clock import Clock
 from core.commands import cards, memory, people, talk
 from core.commands.book import CommandBook
-from core.context import InboundMessage
+from core.context import InboundMessage, ReplyTarget
 from core.limits import Limits
 from core.llm.port import ChatModel
+from core.logs import log_context
 from core.loop.gates import Budget
+from core.partners import Partner, Partners
 from core.reading.reader import Reader
 from core.scheduling.nudges import Swept, sweep
 from core.spending import Spending
@@ -96,12 +98,13 @@ class House:
         self._parts = parts
         self._channels: dict[tuple[str, str], Channel] = {}
         self._shut: dict[str, str] = {}
+        self.partners = Partners(Partner(parts.policy))
         self._background: set[asyncio.Task[None]] = set()
         self._immediate: set[asyncio.Task[None]] = set()
         self.delivery = Delivery(parts.store, parts.clock)
         self._journal = Journal(parts.store, parts.memory)
         self._intake = Intake(
-            parts.store, parts.policy, parts.defaults, parts.clock, self._proactive
+            parts.store, self.partners, parts.defaults, parts.clock, self._proactive
         )
         tools = ToolRegistry(
             [
@@ -128,6 +131,7 @@ class House:
             chat=ChatTurn(
                 store=parts.store,
                 personas=parts.personas,
+                partners=self.partners,
                 capability=ChatCapability(),
                 model=parts.model,
                 tools=tools,
@@ -148,11 +152,18 @@ class House:
         self._keep(self.delivery.run())
         self._keep(self._settle())
 
-    async def open(self, channel: Channel) -> None:
-        """Start a channel and take up what it left unfinished.
+    async def open(self, channel: Channel, partner: Partner | None = None) -> None:
+        """Start a channel and take up what it left unfinished; ``partner`` is who teaches there.
 
         Raises ChannelStartError; the channel may be opened again then.
         """
+        partner = partner or self.partners.own
+        door = partner.label(channel.name)
+        # Only a name is worth a field of every line; tasks of the channel inherit it.
+        with log_context(door=door if partner.name else None):
+            await self._open(channel, partner, door)
+
+    async def _open(self, channel: Channel, partner: Partner, door: str) -> None:
         adopted = asyncio.Event()
 
         async def receive(batch: Sequence[InboundMessage]) -> None:
@@ -160,13 +171,15 @@ class House:
             await self._receive(batch)
 
         try:
-            await channel.start(receive, self.book.menus())
+            await channel.start(receive, self.book.menus(partner.language))
         except ChannelStartError as error:
-            self._shut[channel.name] = str(error)
+            self._shut[door] = str(error)
             raise
-        self._shut.pop(channel.name, None)
+        self._shut.pop(door, None)
+        if partner is not self.partners.own:
+            self.partners.put(channel.name, channel.account, partner)
         self._channels[channel.name, channel.account] = channel
-        await self.delivery.serve(channel)
+        await self.delivery.serve(channel, door if partner.name else None)
         jobs = await self._intake.unfinished(channel.name, channel.account)
         if jobs:
             log.info("%s: answering what came before the start: %d", channel.name, len(jobs))
@@ -212,8 +225,11 @@ class House:
         return swept
 
     def health(self) -> Mapping[str, str | None]:
-        """Each channel with None while it works, else with what is wrong."""
-        opened = {channel.name: channel.health() for channel in self._channels.values()}
+        """Each account by its label, with None while it works, else with what is wrong."""
+        opened = {
+            self.partners.label(*address): channel.health()
+            for address, channel in self._channels.items()
+        }
         return {**self._shut, **opened}
 
     async def _receive(self, batch: Sequence[InboundMessage]) -> None:
@@ -251,12 +267,8 @@ class House:
     def _channel(self, name: str, account: str) -> Channel:
         return self._channels[name, account]
 
-    def _proactive(self, name: str) -> bool:
-        return any(
-            channel.capabilities.proactive
-            for channel in self._channels.values()
-            if channel.name == name
-        )
+    def _proactive(self, target: ReplyTarget) -> bool:
+        return self._channel(target.channel, target.account).capabilities.proactive
 
     def _busy(self, conversation_id: str) -> bool:
         return self._lanes.running(conversation_id) is not None
@@ -265,12 +277,12 @@ class House:
         """Every command, in the order of the menu."""
         parts = self._parts
         help_command, help_button = talk.help_(lambda: self.book.commands)
-        persona_command, persona_button = people.persona(parts.personas)
+        persona_command, persona_button = people.persona(parts.personas, self.partners)
         language_command, language_button = people.language()
         timezone_command, timezone_button = people.timezone()
         return CommandBook(
             (
-                talk.start(parts.personas, parts.model.small),
+                talk.start(parts.personas, self.partners, parts.model.small),
                 help_command,
                 talk.new(),
                 stop(self._lanes, self._channel),

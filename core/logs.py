@@ -38,12 +38,15 @@ _context: ContextVar[Mapping[str, str]] = ContextVar("log_context", default={}) 
 
 
 @contextmanager
-def log_context(*, turn: str | None = None, learner: str | None = None) -> Iterator[None]:
-    """Attach a turn and a learner to everything this task, and tasks it starts, will log.
+def log_context(
+    *, door: str | None = None, turn: str | None = None, learner: str | None = None
+) -> Iterator[None]:
+    """Attach a door, a turn and a learner to all that this task, and tasks it starts, will log.
 
     What is None keeps the value of the surrounding context.
     """
-    fields = {key: value for key, value in (("turn", turn), ("learner", learner)) if value}
+    given = (("door", door), ("turn", turn), ("learner", learner))
+    fields = {key: value for key, value in given if value}
     token = _context.set({**_context.get(), **fields})
     try:
         yield

@@ -1,9 +1,11 @@
-"""Which persona answers: the learner's choice for this conversation, else the default.
+"""Which persona answers: the learner's choice for this conversation, else the account's.
 
 Nothing that anybody writes in a message has a say in it.
 """
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 from sqlalchemy import bindparam
 from sqlmodel import Session, select
@@ -19,19 +21,27 @@ _CHOICE = select(PersonaChoice.persona_id).where(
 
 
 def chosen_persona(
-    session: Session, personas: PersonaLibrary, learner_id: str, conversation_id: str
+    session: Session,
+    personas: PersonaLibrary,
+    learner_id: str,
+    conversation_id: str,
+    default: str | None = None,
 ) -> Persona:
-    """The persona of a learner in a conversation; a removed one gives the default."""
+    """The learner's choice for a conversation, else ``default``, else the library's default.
+
+    One that is not there any more is passed over.
+    """
     choice = session.exec(_CHOICE, params={"learner": learner_id, "conversation": conversation_id})
-    return resolve(personas, choice.first())
+    return resolve(personas, choice.first(), default)
 
 
-def resolve(personas: PersonaLibrary, persona_id: str | None) -> Persona:
-    """The persona with this id; the default for None and for one that is not there any more."""
-    try:
-        return personas.get(persona_id) if persona_id else personas.default
-    except PersonaUnknown:
-        return personas.default
+def resolve(personas: PersonaLibrary, *ids: str | None) -> Persona:
+    """The first persona of these that is there; the library's default where none is."""
+    for persona_id in ids:
+        if persona_id:
+            with suppress(PersonaUnknown):
+                return personas.get(persona_id)
+    return personas.default
 
 
 def choose(session: Session, learner_id: str, conversation_id: str, persona_id: str) -> None:

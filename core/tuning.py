@@ -21,6 +21,7 @@ from core.environment import SettingsError
 from core.i18n import Words, words_for
 from core.limits import Limits
 from core.loop.gates import Budget, LoopProtocol, Price, reserve
+from core.partner_tables import PartnerTable, read_tables
 from core.settings import account_id
 
 TUNING_FILE: Final = Path("partners.toml")
@@ -95,6 +96,8 @@ class Tuning:
     """Of ``[limits]``: what may be spent on models in a day."""
     allow: tuple[AccountId, ...] = ()
     """Accounts of ``[access] allow``."""
+    partners: tuple[PartnerTable, ...] = ()
+    """Of ``[[partner]]``; none where variables alone set up the one there is."""
     channels: Mapping[str, Mapping[str, object]] = field(
         default_factory=lambda: MappingProxyType({})
     )
@@ -114,7 +117,7 @@ def load_tuning(path: Path = TUNING_FILE, words: Words | None = None) -> Tuning:
     """Read ``partners.toml``; a missing file gives the defaults.
 
     ``words`` are those of the one who runs the tutor, English when None. Raises SettingsError when
-    the file cannot be read or is not TOML.
+    the file cannot be read, is not TOML, or may hold a token.
     """
     words = words or words_for("en")
     try:
@@ -164,7 +167,15 @@ class _Reader:
         self.warnings: list[str] = []
 
     def read(self, tables: Mapping[str, object]) -> Tuning:
-        known = ("capabilities", "prices", "limits", "conversation", "access", "channels")
+        known = (
+            "capabilities",
+            "prices",
+            "limits",
+            "conversation",
+            "access",
+            "channels",
+            "partner",
+        )
         for key in tables:
             if key not in known:
                 self.unknown(key, "", known)
@@ -192,7 +203,14 @@ class _Reader:
             capabilities=MappingProxyType(capabilities),
             join_seconds=self.join_seconds(self.table(tables, "conversation")),
             limits=self.limits(self.table(tables, "limits")),
-            allow=tuple(self.accounts(access.get("allow", []))),
+            allow=tuple(self.accounts(access.get("allow", []), "access.allow")),
+            partners=read_tables(
+                tables.get("partner", []),
+                self.file,
+                self.words,
+                self.warnings.append,
+                self.accounts,
+            ),
             channels=MappingProxyType(channels),
             warnings=tuple(self.warnings),
         )
@@ -311,7 +329,7 @@ class _Reader:
                 self.unknown(key, "conversation.", (_JOIN.name,))
         return JOIN_SECONDS if usable is None else usable
 
-    def accounts(self, value: object) -> Iterator[AccountId]:
+    def accounts(self, value: object, key: str) -> Iterator[AccountId]:
         if isinstance(value, str):
             value = [part for part in value.split(",") if part.strip()]
         for item in value if isinstance(value, list) else [value]:
@@ -320,9 +338,10 @@ class _Reader:
             except ValueError:
                 self.warnings.append(
                     self.words(
-                        "{file}: access.allow holds “{value}”, which is no account and lets nobody "
-                        "in. Write accounts as channel:id.",
+                        "{file}: {key} holds “{value}”, which is no account and lets nobody in. "
+                        "Write accounts as channel:id.",
                         file=self.file,
+                        key=key,
                         value=str(item)[:80],
                     )
                 )

@@ -31,7 +31,7 @@ def list_() -> None:
     from core.clock import SystemClock
 
     with ground(quiet=True) as base:
-        words, policy = base.settings.words, base.policy
+        words = base.settings.words
         names = {
             Verdict.OWNER: words("owner"),
             Verdict.ADMITTED: words("may learn"),
@@ -41,7 +41,7 @@ def list_() -> None:
         now = SystemClock().now()
         known = base.store.submit(partial(everybody, now=now)).result()
         for one in known:
-            verdict = names[policy.judge(one.account.id, one.account.access)]
+            verdict = names[base.judge(one.account.id, one.account.access)]
             state = words("waiting with code {code}", code=one.code) if one.code else verdict
             typer.echo(f"{one.account.id}  {one.account.name}  {state}")
         if not known:
@@ -144,13 +144,12 @@ def _decide(who: str, *, owner: bool) -> None:
         words, now = base.settings.words, SystemClock().now()
 
         def work(session: Session) -> Account | None:
-            from bots.feishu.door import full_account
             from core.access import decide, find_request
             from core.settings import account_id
 
             request = find_request(session, who, now)
             try:
-                account = request.account_id if request else full_account(account_id(who))
+                account = request.account_id if request else base.full_account(account_id(who))
             except ValueError:
                 return None
             return decide(session, account, state, now)
@@ -166,7 +165,7 @@ def _decide(who: str, *, owner: bool) -> None:
             )
         if owner:
             typer.echo(words("{name} is an owner now.", name=done.id))
-        elif base.policy.judge(done.id, done.access) is Verdict.DENIED:
+        elif base.judge(done.id, done.access) is Verdict.DENIED:
             typer.echo(words("{name} is kept out now.", name=done.id))
         else:
             fail(

@@ -8,19 +8,27 @@ from bots.discord.settings import DiscordSettings
 from core.channel import Channel
 from core.i18n import Words
 
+GROUP = DiscordSettings
+NEEDS = {"token": "bot_token"}
+"""What an account needs, as ``[[partner]]`` may name it, and the field that holds it."""
+MAY_NAME: dict[str, str] = {}
+"""What it may name besides."""
 
-def channel(words: Words, tuning: Mapping[str, object]) -> Channel | None:
-    """The bot account that is set up, None without a token.
+
+def identity(settings: DiscordSettings, words: Words) -> str | None:
+    """Tell the bot account that is set up from others; None without a token."""
+    return settings.bot_token.get_secret_value() if settings.bot_token else None
+
+
+def channel(settings: DiscordSettings, words: Words, tuning: Mapping[str, object]) -> Channel:
+    """The bot account that is set up.
 
     ``words`` are for the one who runs the tutor; ``tuning`` is ``[channels.discord]``, of which
     nothing is read: the platform tells its rates with each answer, and the library keeps them.
-    Raises SettingsError.
     """
-    settings = DiscordSettings.load()
-    if settings.bot_token is None:
-        return None
     from bots.discord.adapter import DiscordChannel
 
+    assert settings.bot_token is not None
     return DiscordChannel(
         settings.bot_token,
         words=words,

@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from bots.feishu.receive import CHANNEL
 from bots.feishu.settings import FeishuSettings
 from core.channel import Channel
 from core.context import AccountId
-from core.environment import SettingsError
+from core.environment import SettingsError, variable
 from core.i18n import Words
+
+GROUP = FeishuSettings
+NEEDS = {"app_id": "app_id", "app_secret": "app_secret"}
+"""What an account needs, as ``[[partner]]`` may name it, and the field that holds it."""
+MAY_NAME = {"domain": "domain"}
+"""What it may name besides."""
 
 _PREFIX: Final = f"{CHANNEL}:"
 
 
-def channel(words: Words, tuning: Mapping[str, object]) -> Channel | None:
-    """The app that is set up, None without one.
-
-    ``words`` are for the one who runs the tutor, ``tuning`` is ``[channels.feishu]``. Raises
-    SettingsError.
-    """
-    settings = FeishuSettings.load()
+def identity(settings: FeishuSettings, words: Words) -> str | None:
+    """Name the app that is set up; None without one. Raises SettingsError for half of one."""
     if settings.app_id is None and settings.app_secret is None:
         return None
     if settings.app_id is None or settings.app_secret is None:
         raise SettingsError(
             words(
-                "FEISHU_APP_ID and FEISHU_APP_SECRET belong together. Set both, or none to leave "
-                "Feishu off."
+                "{id} and {secret} belong together. Set both, or none to leave Feishu off.",
+                id=variable(type(settings), "app_id"),
+                secret=variable(type(settings), "app_secret"),
             )
         )
+    return settings.app_id
+
+
+def channel(settings: FeishuSettings, words: Words, tuning: Mapping[str, object]) -> Channel:
+    """The app that is set up.
+
+    ``words`` are for the one who runs the tutor, ``tuning`` is ``[channels.feishu]``.
+    """
     from bots.feishu.adapter import RATES, FeishuChannel
     from bots.limiter import rates_from
 
+    assert settings.app_id is not None
+    assert settings.app_secret is not None
     return FeishuChannel(
         settings.app_id,
         settings.app_secret,
@@ -43,13 +55,19 @@ def channel(words: Words, tuning: Mapping[str, object]) -> Channel | None:
     )
 
 
-def full_account(account: str) -> AccountId:
-    """Return the full name of an account: ``feishu:OPEN_ID`` gets the app that is set up.
+def is_short(account: str) -> bool:
+    """Tell whether an account is written without its app: ``feishu:OPEN_ID``."""
+    return account.startswith(_PREFIX) and "/" not in account
+
+
+def full_account(account: str, apps: Iterable[str]) -> AccountId:
+    """Return the full name of an account: ``feishu:OPEN_ID`` gets the one app that is set up.
 
     An open_id means a person to one app only, so the app is a part of the account; the one who
-    writes a list by hand need not know that. Every other account is returned as it is.
+    writes a list by hand need not know that. Every other account is returned as it is, and so is
+    this one where there are several apps, or none.
     """
-    if not account.startswith(_PREFIX) or "/" in account:
+    known = set(apps)
+    if not is_short(account) or len(known) != 1:
         return AccountId(account)
-    app = FeishuSettings.load().app_id
-    return AccountId(f"{_PREFIX}{app}/{account.removeprefix(_PREFIX)}" if app else account)
+    return AccountId(f"{_PREFIX}{known.pop()}/{account.removeprefix(_PREFIX)}")

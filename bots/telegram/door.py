@@ -8,19 +8,29 @@ from bots.telegram.settings import TelegramSettings
 from core.channel import Channel
 from core.i18n import Words
 
+GROUP = TelegramSettings
+NEEDS = {"token": "bot_token"}
+"""What an account needs, as ``[[partner]]`` may name it, and the field that holds it."""
+MAY_NAME = {"api_base": "api_base"}
+"""What it may name besides."""
 
-def channel(words: Words, tuning: Mapping[str, object]) -> Channel | None:
-    """The bot account that is set up, None without a token.
 
-    ``words`` are for the one who runs the tutor, ``tuning`` is ``[channels.telegram]``. Raises
-    SettingsError.
+def identity(settings: TelegramSettings, words: Words) -> str | None:
+    """Name the bot account that is set up; None without a token."""
+    token = settings.bot_token
+    # A bot that was given a new token is the same bot.
+    return token.get_secret_value().partition(":")[0] if token else None
+
+
+def channel(settings: TelegramSettings, words: Words, tuning: Mapping[str, object]) -> Channel:
+    """The bot account that is set up.
+
+    ``words`` are for the one who runs the tutor, ``tuning`` is ``[channels.telegram]``.
     """
-    settings = TelegramSettings.load()
-    if settings.bot_token is None:
-        return None
     from bots.limiter import rates_from
     from bots.telegram.adapter import RATES, TelegramChannel
 
+    assert settings.bot_token is not None
     return TelegramChannel(
         settings.bot_token,
         words=words,

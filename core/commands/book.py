@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from core.commands.declare import Menu
 from core.commands.request import Action, Command
-from core.i18n import LANGUAGES, words_for
+from core.i18n import LANGUAGES, Language, words_for
 
 
 class CommandBook:
@@ -41,8 +41,9 @@ class CommandBook:
         """The known name a mistyped one probably means."""
         return next(iter(difflib.get_close_matches(name, self._names, 1)), None)
 
-    def menus(self) -> tuple[Menu, ...]:
+    def menus(self, first: Language | None = None) -> tuple[Menu, ...]:
         """The command menu in every language, the default one first."""
+        languages = sorted(LANGUAGES, key=lambda language: language != first)
         return tuple(
             Menu(
                 language,
@@ -53,5 +54,5 @@ class CommandBook:
                     if c.spec.usage
                 ),
             )
-            for language in LANGUAGES
+            for language in languages
         )

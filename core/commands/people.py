@@ -12,6 +12,7 @@ from core.commands.declare import CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
 from core.i18n import LANGUAGES, N_, language_from, words_for
+from core.partners import Partners
 from core.persona import choose, chosen_persona
 from core.scheduling import reminders
 from core.store.tables import Learner
@@ -24,7 +25,7 @@ REMINDER_HOURS = ("07:00", "09:00", "12:00", "16:00", "18:00", "20:00")
 # --- the tutor ----------------------------------------------------------------------------------
 
 
-def persona(personas: PersonaLibrary) -> tuple[Command, Action]:
+def persona(personas: PersonaLibrary, partners: Partners) -> tuple[Command, Action]:
     """``/persona``: lists the tutors; ``/persona euler`` or a button switches."""
 
     def show(session: Session, request: Request) -> Reply:
@@ -39,7 +40,10 @@ def persona(personas: PersonaLibrary) -> tuple[Command, Action]:
             text = words("From now on you learn with **{name}**.", name=name)
             greeting = chosen.greeting(words.language)
             return Reply(Document(markdown=f"{text}\n\n{greeting}"), in_place=True)
-        current = chosen_persona(session, personas, request.learner_id, request.conversation_id)
+        default = partners.of(request.message.target).persona
+        current = chosen_persona(
+            session, personas, request.learner_id, request.conversation_id, default
+        )
         lines = [_line(p, p is current, words.language) for p in personas.all()]
         if wanted:
             lines.insert(0, words("There is no tutor of that name. These are here:"))

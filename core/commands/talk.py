@@ -14,6 +14,7 @@ from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
 from core.i18n import N_, Words
 from core.learning import deck
+from core.partners import Partners
 from core.persona import chosen_persona
 from core.spending import Spending
 from core.store.tables import Conversation, Line
@@ -23,12 +24,15 @@ Probe = Callable[[], Mapping[str, str | None]]
 """State of each channel: None while it works, else what is wrong."""
 
 
-def start(personas: PersonaLibrary, small_model: bool) -> Command:
+def start(personas: PersonaLibrary, partners: Partners, small_model: bool) -> Command:
     """``/start``: the persona's greeting and the ways on."""
 
     def greet(session: Session, request: Request) -> Reply:
         words = request.words
-        persona = chosen_persona(session, personas, request.learner_id, request.conversation_id)
+        default = partners.of(request.message.target).persona
+        persona = chosen_persona(
+            session, personas, request.learner_id, request.conversation_id, default
+        )
         text = persona.greeting(words.language)
         if small_model:
             text = f"{text}\n\n{small_model_notice(words)}"

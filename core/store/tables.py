@@ -92,6 +92,8 @@ class AccessRequest(SQLModel, table=True):
     account_id: str = Field(primary_key=True, foreign_key="account.id")
     code: str = Field(unique=True)
     target: str
+    language: str | None = None
+    """They are spoken with in this one."""
     created_at: datetime = _instant()
     expires_at: datetime = _instant()
 

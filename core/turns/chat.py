@@ -30,6 +30,7 @@ from core.learning.deck import due_count
 from core.limits import Scope
 from core.llm.port import ChatModel
 from core.loop.gates import Budget, Outcome, StopReason, prompt_limit
+from core.partners import Partners
 from core.persona import chosen_persona
 from core.reading.reader import Fetch, Reader
 from core.spending import Spending
@@ -106,6 +107,7 @@ class ChatTurn:
 
     store: Store
     personas: PersonaLibrary
+    partners: Partners
     capability: ChatCapability
     model: ChatModel
     tools: ToolRegistry
@@ -193,7 +195,13 @@ class ChatTurn:
             history,
             self.spending.reached(session, now, job.learner_id),
             newest_picture(session, job.conversation_id, question.target) if recent else None,
-            chosen_persona(session, self.personas, job.learner_id, job.conversation_id),
+            chosen_persona(
+                session,
+                self.personas,
+                job.learner_id,
+                job.conversation_id,
+                self.partners.of(question.target).persona,
+            ),
             self._notes(session, job, private, study_date(now, ZoneInfo(job.zone))),
         )
 

@@ -52,14 +52,18 @@ class Delivery:
         self._store = store
         self._clock = clock
         self._channels: dict[tuple[str, str], Channel] = {}
+        self._doors: dict[tuple[str, str], str | None] = {}
         self._queues: dict[tuple[str, str, str], deque[Parcel]] = {}
         self._under_way: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing = asyncio.Event()
         self._wake = asyncio.Event()
 
-    async def serve(self, channel: Channel) -> None:
-        """Take over a started channel: settle what a killed process left, then send for it."""
+    async def serve(self, channel: Channel, door: str | None = None) -> None:
+        """Take over a started channel: settle what a killed process left, then send for it.
+
+        ``door`` names it in the log.
+        """
         now = self._clock.now()
         lost = await self._store.write(
             partial(
@@ -73,6 +77,7 @@ class Delivery:
         if lost:
             log.warning("%d messages were cut off while being sent; their learners are told", lost)
         self._channels[channel.name, channel.account] = channel
+        self._doors[channel.name, channel.account] = door
         self._wake.set()
 
     def hand(self, parcel: Parcel | None) -> None:
@@ -140,7 +145,7 @@ class Delivery:
         try:
             while queue and not self._closing.is_set():
                 parcel = queue[0]
-                with log_context(learner=parcel.learner_id):
+                with log_context(door=self._doors[chat[:2]], learner=parcel.learner_id):
                     await self._guarded(channel, parcel)
                 queue.popleft()
                 self._under_way.discard(parcel.id)

@@ -17,12 +17,22 @@ from pydantic import ValidationError
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, insert, select, update
 
-from core.access import AccessPolicy, Verdict
+from core.access import Verdict
 from core.clock import Clock, standing
-from core.context import ChatKind, Command, InboundMessage, LearnerId, Press, Role, Text
+from core.context import (
+    ChatKind,
+    Command,
+    InboundMessage,
+    LearnerId,
+    Press,
+    ReplyTarget,
+    Role,
+    Text,
+)
 from core.i18n import Language, language_from, words_for
 from core.ids import new_id
 from core.outbox import addressee_of
+from core.partners import Partner, Partners
 from core.store.session import Store, insert_new
 from core.store.tables import (
     Account,
@@ -87,14 +97,14 @@ class Intake:
     def __init__(
         self,
         store: Store,
-        policy: AccessPolicy,
+        partners: Partners,
         defaults: Defaults,
         clock: Clock,
-        proactive: Callable[[str], bool],
+        proactive: Callable[[ReplyTarget], bool],
     ) -> None:
-        """``proactive`` tells of a channel's name whether it can write first (reminders)."""
+        """``proactive`` tells of an address whether one can write there first (reminders)."""
         self._store = store
-        self._policy = policy
+        self._partners = partners
         self._defaults = defaults
         self._clock = clock
         self._proactive = proactive
@@ -143,12 +153,12 @@ class Intake:
                     learner,
                     conversation.id,
                     conversation.shared,
-                    self._policy.judge(account.id, account.access),
+                    verdict,
                     row.preview,
                 )
                 for row, learner, conversation, account in rows
-                if self._policy.judge(account.id, account.access) in ADMITTED
-                and (message := _read(row)) is not None
+                if (message := _read(row)) is not None
+                and (verdict := self._verdict(message, account.access)) in ADMITTED
             ]
 
         return await self._store.read(load)
@@ -159,8 +169,7 @@ class Intake:
         active: dict[str, Learner] = {}
         for message in batch:
             account, learner = people.get(message.sender.account, (None, None))
-            state = account.access if account else None
-            verdict = self._policy.judge(message.sender.account, state)
+            verdict = self._verdict(message, account.access if account else None)
             if account is None:
                 account = Account(
                     id=message.sender.account,
@@ -175,9 +184,12 @@ class Intake:
                 told = (message.sender.name, message.sender.language)
                 if (account.name, account.language) != told:
                     account.name, account.language = told
+            partner = self._partners.of(message.target)
+            if partner.language:
+                message = _speaking(message, partner.language)
             if verdict not in ADMITTED:
                 people[account.id] = (account, None)
-                taken.answered |= self._refuse(session, message, account, verdict, now)
+                taken.answered |= self._refuse(session, message, account, partner, verdict, now)
                 continue
             if learner is None:
                 learner = self._welcome(session, account, now)
@@ -191,7 +203,7 @@ class Intake:
                 log.info("duplicate event %s", message.message_id)
                 continue
             active[learner.id] = learner
-            if message.chat_kind is ChatKind.PRIVATE and self._proactive(message.target.channel):
+            if message.chat_kind is ChatKind.PRIVATE and self._proactive(message.target):
                 home = message.target.model_copy(update={"reply_to": None})
                 learner.home = home.model_dump_json(exclude_defaults=True)
                 learner.home_language = message.sender.language
@@ -199,6 +211,9 @@ class Intake:
         for learner in active.values():
             learner.seen_at = now
         return taken
+
+    def _verdict(self, message: InboundMessage, state: str | None) -> Verdict:
+        return self._partners.of(message.target).policy.judge(message.sender.account, state)
 
     def _job(
         self,
@@ -235,6 +250,7 @@ class Intake:
         session: Session,
         message: InboundMessage,
         account: Account,
+        partner: Partner,
         verdict: Verdict,
         now: datetime,
     ) -> bool:
@@ -243,7 +259,7 @@ class Intake:
         if row_id is None or verdict is Verdict.DENIED or message.edited:
             return False
         words = words_for(language_from(message.sender.language, self._defaults.language))
-        return turn_away(session, message, account, self._policy, words, row_id, now)
+        return turn_away(session, message, account, partner.policy, words, row_id, now)
 
 
 _KNOWN = (
@@ -263,6 +279,11 @@ def _in_known_language(message: InboundMessage, language: str | None) -> Inbound
     """Give a message the language its sender's platform told with an earlier one."""
     if message.sender.language or not language:
         return message
+    return _speaking(message, language)
+
+
+def _speaking(message: InboundMessage, language: str) -> InboundMessage:
+    """Let a message's sender be one who is spoken with in ``language`` unless they chose."""
     sender = message.sender.model_copy(update={"language": language})
     return message.model_copy(update={"sender": sender})
 

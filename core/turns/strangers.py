@@ -46,7 +46,9 @@ def turn_away(
             return False
         key = free
         if policy.mode is AccessMode.PAIRING:
-            request, new = pairing_code(session, message.sender.account, message.target, now)
+            request, new = pairing_code(
+                session, message.sender.account, message.target, words.language, now
+            )
             if new:
                 tell_owners(session, request, account, policy.owners, now, words.language)
             text = words(

@@ -52,7 +52,7 @@ def wait_with_code(store: Store, account: str, name: str) -> str:
         session.add(Account(id=account, name=name, created_at=NOW))
         session.flush()
         target = ReplyTarget(channel="telegram", account="42", chat=account.partition(":")[2])
-        request, _ = pairing_code(session, AccountId(account), target, NOW)
+        request, _ = pairing_code(session, AccountId(account), target, "en", NOW)
         return request.code
 
     return store.submit(work).result()

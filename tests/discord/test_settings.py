@@ -34,9 +34,9 @@ def test_without_a_token_the_door_stays_closed(
     assert (settings.bot_token, settings.api_base) == (None, API_BASE)
     assert settings.gateway_url == GATEWAY_URL
     monkeypatch.chdir(tmp_path)
-    assert door.channel(words_for("en"), {}) is None
+    assert door.identity(DiscordSettings.load(), words_for("en")) is None
     monkeypatch.setenv("DISCORD_BOT_TOKEN", TOKEN)
-    opened = door.channel(words_for("en"), {})
+    opened = door.channel(DiscordSettings.load(), words_for("en"), {})
     assert opened is not None and opened.name == "discord"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bots.feishu.adapter import FeishuChannel
-from bots.feishu.door import channel, full_account
+from bots.feishu.door import channel, full_account, identity
 from bots.feishu.settings import FeishuSettings
 from core.environment import SettingsError
 from core.i18n import words_for
@@ -26,13 +26,15 @@ def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_an_app_the_door_stays_closed() -> None:
-    assert channel(WORDS, {}) is None
+    assert identity(FeishuSettings.load(), WORDS) is None
 
 
 def test_with_an_app_it_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FEISHU_APP_ID", APP)
     monkeypatch.setenv("FEISHU_APP_SECRET", "secret")
-    opened = channel(WORDS, {})
+    settings = FeishuSettings.load()
+    assert identity(settings, WORDS) == APP
+    opened = channel(settings, WORDS, {})
     assert isinstance(opened, FeishuChannel)
     assert (opened.name, opened.account) == ("feishu", APP)
 
@@ -42,8 +44,8 @@ def test_half_an_app_is_told_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsError, match="belong together"):
-        channel(WORDS, {})
+    with pytest.raises(SettingsError, match="FEISHU_APP_ID and FEISHU_APP_SECRET belong"):
+        identity(FeishuSettings.load(), WORDS)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +92,9 @@ def test_an_id_of_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         FeishuSettings.load()
 
 
-def test_the_short_name_of_an_account_gets_its_app(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert full_account("feishu:ou_1") == "feishu:ou_1"
-    monkeypatch.setenv("FEISHU_APP_ID", APP)
-    assert full_account("feishu:ou_1") == f"feishu:{APP}/ou_1"
-    assert full_account(f"feishu:{APP}/ou_1") == f"feishu:{APP}/ou_1"
-    assert full_account("telegram:1") == "telegram:1"
+def test_the_short_name_of_an_account_gets_the_one_app_there_is() -> None:
+    assert full_account("feishu:ou_1", []) == "feishu:ou_1"
+    assert full_account("feishu:ou_1", [APP, APP]) == f"feishu:{APP}/ou_1"
+    assert full_account(f"feishu:{APP}/ou_1", [APP]) == f"feishu:{APP}/ou_1"
+    assert full_account("telegram:1", [APP]) == "telegram:1"
+    assert full_account("feishu:ou_1", [APP, "cli_other"]) == "feishu:ou_1"

@@ -38,6 +38,7 @@ from core.i18n import LANGUAGES, LOCALES, language_from
 from core.limits import Limits
 from core.llm.transcribe import Transcriber
 from core.loop.gates import Budget, Price
+from core.partners import Partner
 from core.reading.reader import Reader
 from core.reading.trouble import LARGEST
 from core.reading.workshop import Workshop
@@ -174,8 +175,8 @@ class Walk:
         await self.collapse(ada)
 
     def _policy(self, mode: AccessMode) -> None:
-        policy = AccessPolicy(mode, frozenset(), frozenset())
-        self.home.house._intake._policy = policy  # as if it had been started with that setting
+        # As if the house had been started with that setting.
+        self.home.house.partners.own = Partner(AccessPolicy(mode, frozenset(), frozenset()))
 
     async def strangers(self) -> None:
         eve = self.person()

@@ -72,4 +72,4 @@ def test_the_example_of_tuning_is_the_defaults(tmp_path: Path, uncomment: bool) 
     unpriced = {name: replace(tuned, prices=()) for name, tuned in tuning.capabilities.items()}
     assert (unpriced, tuning.allow) == (Tuning().capabilities, ())
     assert tuning.limits == Limits()
-    assert bool(tuning.channels) is uncomment
+    assert bool(tuning.channels) is bool(tuning.partners) is uncomment
