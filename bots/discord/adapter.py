@@ -15,6 +15,7 @@ from discord.http import Route
 from pydantic import SecretStr
 
 from bots.discord import commands
+from bots.discord.download import Downloads
 from bots.discord.failures import FAILURES, reason_of
 from bots.discord.gateway import Gateway, Pace
 from bots.discord.inbox import Inbox
@@ -105,6 +106,7 @@ class DiscordChannel:
         )
         self._interactions = Interactions(self._gateway.http, thinking_seconds=thinking_seconds)
         self._inbox: Inbox | None = None
+        self._downloads = Downloads(api_base)
         self._transport: Transport | None = None
 
     async def start(self, intake: Intake, menus: Sequence[Menu]) -> None:
@@ -119,7 +121,7 @@ class DiscordChannel:
             await self._register(client, menus)
             await self._gateway.connect()
             log.info("connected as %s", user)
-            self._transport = Transport(self._gateway.http, self._interactions)
+            self._transport = Transport(self._gateway.http, self._interactions, self._downloads)
             self._inbox.start()
             self._gateway.keep()
             started = True

@@ -30,7 +30,7 @@ def attachments(message: Message | MessageSnapshot, place: Message) -> tuple[Att
     return tuple(
         Attachment(
             id=" ".join(Place(str(place.channel.id), str(place.id), str(file.id), file.url)),
-            kind=_kind((file.content_type or "").partition(";")[0]),
+            kind=_kind((file.content_type or "").partition(";")[0], message.flags.voice),
             name=file.filename,
             mime=(file.content_type or "").partition(";")[0] or None,
             size=file.size,
@@ -44,7 +44,8 @@ def place_of(attachment_id: str) -> Place:
     return Place(*attachment_id.split(" ", 3))
 
 
-def _kind(mime: str) -> AttachmentKind:
+def _kind(mime: str, recorded: bool) -> AttachmentKind:
     if mime in _STILL:
         return AttachmentKind.IMAGE
-    return AttachmentKind.VOICE if mime.startswith("audio/") else AttachmentKind.FILE
+    sound = recorded or mime.startswith("audio/")
+    return AttachmentKind.VOICE if sound else AttachmentKind.FILE

@@ -45,7 +45,7 @@ _CHAT_INPUT: Final = 1
 
 _LIMITS: Final = (2000, 4000)
 """Characters of a message, without and with a subscription."""
-_NEAR: Final = 60
+_NEAR: Final = 100
 """Who pastes more sends the rest in a message of its own, cut at a word (F025)."""
 
 

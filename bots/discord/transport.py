@@ -18,10 +18,10 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
 import discord
-from discord import Forbidden, NotFound
 from discord.http import HTTPClient, Route
 
 from bots.calls import Calls
+from bots.discord.download import Downloads, Expired
 from bots.discord.failures import (
     FAILURES,
     edit_error,
@@ -37,6 +37,7 @@ from bots.discord.render import DiscordPart
 from core.channel import (
     AttachmentGone,
     AttachmentTooLarge,
+    AttachmentUnreachable,
     Leaving,
     NotSent,
     OutcomeUnknown,
@@ -66,10 +67,13 @@ _MESSAGES: Final = "/channels/{channel_id}/messages"
 class Transport:
     """Sends, edits and typing signs of one bot account."""
 
-    def __init__(self, http: Callable[[], HTTPClient], interactions: Interactions) -> None:
+    def __init__(
+        self, http: Callable[[], HTTPClient], interactions: Interactions, downloads: Downloads
+    ) -> None:
         """``http`` is the library's present connection."""
         self._http = http
         self._interactions = interactions
+        self._downloads = downloads
         self._calls = Calls()
 
     async def close(self, seconds: float) -> None:
@@ -123,14 +127,13 @@ class Transport:
         try:
             async with asyncio.timeout(FETCH_SECONDS):
                 try:
-                    data = await self._http().get_from_cdn(place.address)
-                except (Forbidden, NotFound):  # its signature has ended
-                    data = await self._http().get_from_cdn(await self._address(place))
+                    return await self._downloads.get(place.address, most)
+                except Expired:  # its signature has ended
+                    return await self._downloads.get(await self._address(place), most)
+        except NotSent as error:
+            raise AttachmentUnreachable(str(error)) from error
         except FAILURES as error:
             raise fetch_error(error) from error
-        if len(data) > most:
-            raise AttachmentTooLarge(f"{len(data)} bytes")
-        return data
 
     async def _address(self, place: Place) -> str:
         """Ask for the present address of a file."""

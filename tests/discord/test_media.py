@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from bots.discord.download import Downloads
 from core.channel import (
     AttachmentGone,
     AttachmentTooLarge,
@@ -65,6 +66,48 @@ async def test_an_address_that_ran_out_is_asked_for_again(server: DiscordServer)
         assert len(server.requests_of("download")) == 2
 
 
+async def test_no_address_leads_us_anywhere_but_to_the_platform(server: DiscordServer) -> None:
+    ada, inbox = server.user(7, "Ada"), Inbox()
+    with DiscordServer(rates=None) as inside:
+        eve = inside.user(9)
+        [secret] = media.photo(eve.private, eve, b"secret").attachments
+        elsewhere = str(secret.json(inside.state)["url"])
+        async with opened(server, inbox) as channel:
+            media.photo(ada.private, ada, b"png")
+            [message] = await inbox.wait(1)
+            [photo] = message.attachments
+            chat, number, file, _ = photo.id.split(" ", 3)
+            for address in (elsewhere, "file:///etc/passwd", "nonsense", ""):
+                forged = photo.model_copy(update={"id": f"{chat} {number} {file} {address}"})
+                with pytest.raises(AttachmentGone):
+                    await channel.fetch(forged, most=99)
+            server.fail("download", 302, headers={"Location": elsewhere})
+            with pytest.raises(AttachmentUnreachable):
+                await channel.fetch(photo, most=99)
+        assert inside.requests == []
+
+
+@pytest.mark.parametrize(
+    ("address", "trusted"),
+    [
+        ("https://cdn.discordapp.com/attachments/1/2/a.png?ex=1", True),
+        ("https://media.discordapp.net/attachments/1/2/a.png", True),
+        ("http://cdn.discordapp.com/attachments/1/2/a.png", False),
+        ("https://cdn.discordapp.com:8443/a.png", False),
+        ("https://cdn.discordapp.com.evil.org/a.png", False),
+        ("https://cdn.discordapp.com@evil.org/a.png", False),
+        ("https://x:y@cdn.discordapp.com/a.png", False),
+        ("http://169.254.169.254/latest", False),
+        ("http://[::1", False),
+        ("/attachments", False),
+        ("http://127.0.0.1:8082/attachments/1/2/a.png", True),
+        ("http://127.0.0.1:8083/attachments/1/2/a.png", False),
+    ],
+)
+def test_only_the_hosts_of_the_platform_are_trusted(address: str, trusted: bool) -> None:
+    assert Downloads("http://127.0.0.1:8082/api/v10").trusts(address) is trusted
+
+
 async def test_what_cannot_be_had_is_told_apart(server: DiscordServer) -> None:
     ada, inbox = server.user(7, "Ada"), Inbox()
     async with opened(server, inbox) as channel:
@@ -114,7 +157,11 @@ async def test_a_text_so_long_that_the_app_cut_it_says_so(server: DiscordServer)
     async with opened(server, inbox):
         ada.say("word " * 399)
         ada.say("word " * 300)
-        assert [message.cut for message in await inbox.wait(2)] == [True, False]
+        ada.say("w" * 1900)
+        ada.private.say(ada, "word " * 790, unlimited=True)  # with a subscription
+        ada.private.say(ada, "word " * 500, unlimited=True)
+        cut = [message.cut for message in await inbox.wait(5)]
+        assert cut == [True, False, True, True, False]
 
 
 def _files(shown: Shown) -> list[tuple[str, bytes, str | None]]:
