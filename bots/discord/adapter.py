@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import yarl
 from discord import Client, Interaction, Message
+from discord.enums import InteractionType
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 from pydantic import SecretStr
@@ -29,6 +30,7 @@ from bots.discord.receive import (
 )
 from bots.discord.render import DiscordPart, beginning, render
 from bots.discord.settings import API_BASE, GATEWAY_URL
+from bots.discord.suggest import suggestions
 from bots.discord.transport import Transport
 from bots.previews import Edited, growing
 from core.channel import (
@@ -105,12 +107,14 @@ class DiscordChannel:
             token.get_secret_value(), self, address=api_base, words=words, pace=pace or Pace()
         )
         self._interactions = Interactions(self._gateway.http, thinking_seconds=thinking_seconds)
+        self._menus: Sequence[Menu] = ()
         self._inbox: Inbox | None = None
         self._downloads = Downloads(api_base)
         self._transport: Transport | None = None
 
     async def start(self, intake: Intake, menus: Sequence[Menu]) -> None:
         """Introduce the bot, register the menus, begin to receive. Raises ChannelStartError."""
+        self._menus = menus
         self._addresses.use()
         started = False
         try:
@@ -219,6 +223,11 @@ class DiscordChannel:
 
     async def acted(self, interaction: Interaction[Any]) -> None:
         """Take a command or a press in, and respond to it in time."""
+        if interaction.type is InteractionType.autocomplete:
+            data: Any = interaction.data or {}
+            found = suggestions(data, str(interaction.locale), self._menus)
+            await self._interactions.suggest(interaction, found)
+            return
         taken = receive_interaction(interaction, self.account)
         if taken is None or self._inbox is None:
             return

@@ -31,6 +31,7 @@ def wanted(menus: Sequence[Menu]) -> list[dict[str, Any]]:
         return []
     default, *others = menus
     usages = dict(default.usages)
+    suggesting = {name for name, _ in default.choices}
     commands = []
     for name, description in default.entries[:MOST_COMMANDS]:
         command: dict[str, Any] = {
@@ -53,6 +54,7 @@ def wanted(menus: Sequence[Menu]) -> list[dict[str, Any]]:
                     (menu.language, dict(menu.usages).get(name)) for menu in others
                 ),
                 "required": False,
+                "autocomplete": name in suggesting,
             }
             command["options"].append(option)
         commands.append(command)
@@ -80,7 +82,12 @@ def _essence(commands: Sequence[Mapping[str, Any]]) -> list[tuple[object, ...]]:
             *_texts(command),
             tuple(sorted(command.get("contexts") or ())),
             tuple(
-                (option["type"], *_texts(option), bool(option.get("required")))
+                (
+                    option["type"],
+                    *_texts(option),
+                    bool(option.get("required")),
+                    bool(option.get("autocomplete")),
+                )
                 for option in command.get("options") or ()
             ),
         )

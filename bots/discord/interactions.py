@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from discord import Interaction
+from discord.app_commands import Choice
 from discord.enums import InteractionType
 from discord.http import HTTPClient, Route
 
@@ -92,6 +93,14 @@ class Interactions:
         if promise is not None:
             promise.shown.set()
             self._start(self._withdraw_later(key, promise))
+
+    async def suggest(self, interaction: Interaction[Any], found: list[dict[str, str]]) -> None:
+        """Answer somebody who types; nobody waits for it when it fails."""
+        choices: list[Choice[Any]] = [Choice(name=one["name"], value=one["value"]) for one in found]
+        try:
+            await interaction.response.autocomplete(choices)
+        except (*FAILURES, RuntimeError) as error:
+            log.debug("suggestions came too late: %s", reason_of(error))
 
     def knows(self, key: str) -> bool:
         """Tell whether this process has seen the command ``reply_to`` names."""

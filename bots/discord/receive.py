@@ -114,7 +114,7 @@ def receive_edit(message: Message, own_id: int, account: str) -> InboundMessage 
 
 
 def receive_interaction(interaction: Interaction[Any], account: str) -> InboundMessage | None:
-    """Return a command used or a button pressed; None for what we never offered."""
+    """Return a command used, a button pressed or a choice made; None for what we never offered."""
     channel = interaction.channel
     if not isinstance(channel, Messageable):
         return None
@@ -126,11 +126,11 @@ def receive_interaction(interaction: Interaction[Any], account: str) -> InboundM
             return None
         content, reply_to = used, number
     elif interaction.type is InteractionType.component and interaction.message is not None:
-        data: Any = interaction.data or {}
-        if data.get("component_type") != ComponentType.button.value:
+        action = _pressed(interaction)
+        if action is None:
             return None
         reply_to = str(interaction.message.id)
-        content = Press(action=str(data["custom_id"]), origin=reply_to)
+        content = Press(action=action, origin=reply_to)
     else:
         return None
     private = isinstance(channel, DMChannel)
@@ -144,6 +144,18 @@ def receive_interaction(interaction: Interaction[Any], account: str) -> InboundM
         shared_thread=isinstance(channel, Thread),
         received_at=interaction.created_at.astimezone(UTC),
     )
+
+
+def _pressed(interaction: Interaction[Any]) -> str | None:
+    """Return what a button, or what was chosen in a menu, stands for."""
+    data: Any = interaction.data or {}
+    match data.get("component_type"):
+        case ComponentType.button.value:
+            return str(data["custom_id"])
+        case ComponentType.select.value if data.get("values"):
+            return str(data["values"][0])
+        case _:
+            return None
 
 
 def _used(interaction: Interaction[Any]) -> Command | None:

@@ -1,12 +1,13 @@
 """Documents as Discord messages within the platform's limits.
 
 Pure, and free of the client library. 2,000 characters a message (counted in UTF-16 units here, the
-more careful way), five rows of five buttons, 80 characters of label, 100 of ``custom_id``.
+more careful way), five rows of five buttons, 80 characters of label, 100 of ``custom_id``. A list
+of more than five choices, one below the other, does not fit those rows: it becomes a menu.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bots.discord.write import muted, write
@@ -22,6 +23,9 @@ MAX_ROWS = 5
 MAX_IN_ROW = 5
 MAX_LABEL = 80
 MAX_CUSTOM_ID = 100
+MAX_OPTIONS = 25
+MENU = "menu:"
+"""Begins the ``custom_id`` of a menu; what is chosen in it says all."""
 TABLE_WIDTH = 44
 """Columns of a monospaced line on a phone held upright."""
 
@@ -50,26 +54,37 @@ class ButtonSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class MenuSpec:
+    """A menu of at most 25 choices, one of which is taken; it has a row of its own."""
+
+    custom_id: str
+    options: tuple[ButtonSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DiscordPart:
     """One message."""
 
     text: str
     buttons: tuple[tuple[ButtonSpec, ...], ...] = ()
     """Rows; only the last part of a document has any."""
+    menus: tuple[MenuSpec, ...] = ()
+    """Above the buttons; with them at most five."""
 
 
 def render(document: Document) -> tuple[DiscordPart, ...]:
     """Return a document as messages within Discord's limits, in order.
 
     Raises ValueError when nothing of the document can be seen, when a button has no label or its
-    action is empty or too long, and when there are more than 25: faults of the caller.
+    action is empty or too long, and when there are more than fit: faults of the caller.
     """
-    buttons = _rows(document.buttons)
+    menus, others = _menus(document.buttons)
+    buttons = _rows(others, MAX_ROWS - len(menus))
     styled = muted(compose(document.markdown, _STYLE))
     parts = [DiscordPart(text) for text in _texts(styled, MAX_TEXT)]
     if not parts:
         raise ValueError("the document renders blank")
-    parts[-1] = replace(parts[-1], buttons=buttons)
+    parts[-1] = replace(parts[-1], buttons=buttons, menus=menus)
     return tuple(parts)
 
 
@@ -94,8 +109,24 @@ def _texts(styled: Styled, limit: int) -> Iterable[str]:
             yield from _texts(piece, max(_LEAST, fitting))
 
 
-def _rows(rows: Iterable[Iterable[Button]]) -> tuple[tuple[ButtonSpec, ...], ...]:
-    """Return rows that fit; a row too wide, or a row too many, is laid out anew."""
+def _menus(
+    rows: Sequence[Sequence[Button]],
+) -> tuple[tuple[MenuSpec, ...], Sequence[Sequence[Button]]]:
+    """Return a list of more than five single buttons as menus, and the rows that are none."""
+    single = [row for row in rows if len(row) == 1]
+    if len(single) <= MAX_ROWS:
+        return (), rows
+    listed = {spec.custom_id: spec for row in single for spec in map(_button, row)}
+    options = tuple(listed.values())
+    menus = tuple(
+        MenuSpec(f"{MENU}{at // MAX_OPTIONS}", options[at : at + MAX_OPTIONS])
+        for at in range(0, len(options), MAX_OPTIONS)
+    )
+    return menus, [row for row in rows if len(row) != 1]
+
+
+def _rows(rows: Iterable[Iterable[Button]], most: int) -> tuple[tuple[ButtonSpec, ...], ...]:
+    """Return at most so many rows; a row too wide, or a row too many, is laid out anew."""
     seen: set[str] = set()
     kept: list[list[ButtonSpec]] = []
     for row in rows:
@@ -105,10 +136,10 @@ def _rows(rows: Iterable[Iterable[Button]]) -> tuple[tuple[ButtonSpec, ...], ...
                 specs.append(spec)
                 seen.add(spec.custom_id)
         kept += [specs[at : at + MAX_IN_ROW] for at in range(0, len(specs), MAX_IN_ROW)]
-    if len(kept) > MAX_ROWS:
+    if len(kept) > most:
         every = [spec for row in kept for spec in row]
         kept = [every[at : at + MAX_IN_ROW] for at in range(0, len(every), MAX_IN_ROW)]
-    if len(kept) > MAX_ROWS:
+    if len(kept) > most:
         raise ValueError("more buttons than a message can carry")
     return tuple(map(tuple, kept))
 

@@ -13,7 +13,7 @@ import io
 import json
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ from bots.discord.failures import (
 from bots.discord.interactions import Interactions
 from bots.discord.media import Place, place_of
 from bots.discord.receive import INTERACTION
-from bots.discord.render import DiscordPart
+from bots.discord.render import ButtonSpec, DiscordPart, MenuSpec
 from core.channel import (
     AttachmentGone,
     AttachmentTooLarge,
@@ -60,7 +60,7 @@ TYPING_SECONDS: Final = 8.0
 
 _SUPPRESS_EMBEDS: Final = 1 << 2
 _LOADING: Final = 1 << 7
-_ROW, _BUTTON, _SECONDARY = 1, 2, 2
+_ROW, _BUTTON, _SELECT, _SECONDARY = 1, 2, 3, 2
 _MESSAGES: Final = "/channels/{channel_id}/messages"
 
 
@@ -250,23 +250,29 @@ def body(part: DiscordPart) -> dict[str, Any]:
     return {
         "content": part.text,
         "components": [
-            {
-                "type": _ROW,
-                "components": [
-                    {
-                        "type": _BUTTON,
-                        "style": _SECONDARY,
-                        "label": button.label,
-                        "custom_id": button.custom_id,
-                    }
-                    for button in row
-                ],
-            }
-            for row in part.buttons
+            {"type": _ROW, "components": row}
+            for row in (*([_menu(menu)] for menu in part.menus), *map(_buttons, part.buttons))
         ],
         "allowed_mentions": {"parse": []},
         "flags": _SUPPRESS_EMBEDS,
     }
+
+
+def _buttons(row: Sequence[ButtonSpec]) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": _BUTTON,
+            "style": _SECONDARY,
+            "label": button.label,
+            "custom_id": button.custom_id,
+        }
+        for button in row
+    ]
+
+
+def _menu(menu: MenuSpec) -> dict[str, Any]:
+    options = [{"label": one.label, "value": one.custom_id} for one in menu.options]
+    return {"type": _SELECT, "custom_id": menu.custom_id, "options": options}
 
 
 def nonce(key: str) -> str:

@@ -53,6 +53,7 @@ class CommandBook:
                     for c in self.commands
                     if c.spec.usage
                 ),
+                tuple((c.spec.name, c.spec.choices) for c in self.commands if c.spec.choices),
             )
             for language in languages
         )

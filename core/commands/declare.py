@@ -5,7 +5,23 @@ A name that is not declared here is in no menu and in no help text.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Choice(NamedTuple):
+    """Something that may follow a command."""
+
+    label: str
+    """As people read it."""
+    value: str
+    """The arguments that it stands for."""
+
+
+Choices = Callable[[str, str], Sequence[Choice]]
+"""What may follow a command, likeliest first, by what is typed so far and the language. It knows
+nothing of the one who types, who may be anybody; returns at once and never raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +39,8 @@ class CommandSpec:
     """Shows or changes what is the learner's alone; in a group it points to the private chat."""
     immediate: bool = False
     """Answered at once, never waiting for a turn under way."""
+    choices: Choices | None = None
+    """Suggests arguments where an app can show suggestions; None where there are none to name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +53,5 @@ class Menu:
     """(name, description) in the order to show."""
     usages: tuple[tuple[str, str], ...] = ()
     """(name, what it takes) of the commands that take arguments."""
+    choices: tuple[tuple[str, Choices], ...] = ()
+    """(name, what may follow) of the commands that can suggest it."""

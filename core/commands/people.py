@@ -8,7 +8,7 @@ from functools import partial
 from sqlmodel import Session
 
 from core.clock import resolve_zone, standing
-from core.commands.declare import CommandSpec
+from core.commands.declare import Choice, CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
 from core.i18n import LANGUAGES, N_, language_from, words_for
@@ -56,7 +56,16 @@ def persona(personas: PersonaLibrary, partners: Partners) -> tuple[Command, Acti
     async def handle(request: Request) -> Answer:
         return partial(show, request=request)
 
-    spec = CommandSpec("persona", N_("choose your tutor"), N_("NAME"))
+    def named(typed: str, language: str) -> list[Choice]:
+        """Tutors of whose name or id this is a part."""
+        part = typed.strip().casefold()
+        return [
+            Choice(p.name(language), p.id)
+            for p in personas.all()
+            if part in p.id or part in p.name(language).casefold()
+        ]
+
+    spec = CommandSpec("persona", N_("choose your tutor"), N_("NAME"), choices=named)
     return Command(spec, handle), Action("persona", handle)
 
 
@@ -101,7 +110,17 @@ def language() -> tuple[Command, Action]:
     async def handle(request: Request) -> Answer:
         return partial(change, request=request)
 
-    spec = CommandSpec("language", N_("choose the language I speak"), N_("en or zh"))
+    def spoken(typed: str, language: str) -> list[Choice]:
+        """Languages of whose name or code this is the beginning."""
+        part = typed.strip().casefold()
+        return [
+            Choice(name, code)
+            for code, name in LANGUAGES.items()
+            if name.casefold().startswith(part) or code.startswith(part)
+        ]
+
+    summary = N_("choose the language I speak")
+    spec = CommandSpec("language", summary, N_("en or zh"), choices=spoken)
     return Command(spec, handle), Action("language", handle)
 
 
@@ -140,7 +159,12 @@ def timezone() -> tuple[Command, Action]:
     async def handle(request: Request) -> Answer:
         return partial(change, request=request)
 
-    spec = CommandSpec("timezone", N_("set your time zone"), N_("CITY"), private=True)
+    def zones(typed: str, language: str) -> list[Choice]:
+        """Zones that a person may mean by this."""
+        return [Choice(name, name) for name in resolve_zone(typed)]
+
+    summary = N_("set your time zone")
+    spec = CommandSpec("timezone", summary, N_("CITY"), private=True, choices=zones)
     return Command(spec, handle), Action("timezone", handle, private=True)
 
 

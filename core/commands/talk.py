@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from sqlmodel import Session, func, select
 
 from core.clock import study_date
-from core.commands.declare import CommandSpec
+from core.commands.declare import Choice, CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
 from core.i18n import N_, Words
@@ -63,20 +63,22 @@ def small_model_notice(words: Words) -> str:
 
 
 def help_(commands: Callable[[], Iterable[Command]]) -> tuple[Command, Action]:
-    """``/help``: what can be done here, in the order of the menu.
+    """``/help``: what can be done here, in the order of the menu; ``/help add``: that one alone.
 
     A group is not shown what works in the private chat only.
     """
 
+    def shown(request: Request, command: Command) -> bool:
+        return request.private or not command.spec.private
+
     async def handle(request: Request) -> Answer:
         words = request.words
-        lines = []
+        wanted = request.arguments.strip().removeprefix("/").casefold()
         for command in commands():
-            spec = command.spec
-            if spec.private and not request.private:
-                continue
-            usage = f" {words(spec.usage)}" if spec.usage else ""
-            lines.append(f"- `/{spec.name}{usage}` {plain(words(spec.summary))}")
+            known = (command.spec.name, *command.spec.aliases)
+            if wanted in known and shown(request, command):
+                return Reply(Document(markdown=_way(words, command.spec)))
+        lines = [f"- {_way(words, one.spec)}" for one in commands() if shown(request, one)]
         text = words(
             "Ask me anything and show me how far you got. I'll rather ask back than tell; say "
             '"just tell me" when you want the answer. Save a question as a card and I\'ll bring '
@@ -87,7 +89,22 @@ def help_(commands: Callable[[], Iterable[Command]]) -> tuple[Command, Action]:
             lines.append(words("Write to me privately for your cards, reviews and notes."))
         return Reply(Document(markdown=f"{text}\n\n" + "\n".join(lines)))
 
-    return Command(CommandSpec("help", N_("what I can do")), handle), Action("help", handle)
+    def named(typed: str, language: str) -> list[Choice]:
+        """Commands of whose name this is the beginning."""
+        part = typed.strip().removeprefix("/").casefold()
+        return [
+            Choice(f"/{command.spec.name}", command.spec.name)
+            for command in commands()
+            if command.spec.name.startswith(part)
+        ]
+
+    spec = CommandSpec("help", N_("what I can do"), N_("[COMMAND]"), choices=named)
+    return Command(spec, handle), Action("help", handle)
+
+
+def _way(words: Words, spec: CommandSpec) -> str:
+    usage = f" {words(spec.usage)}" if spec.usage else ""
+    return f"`/{spec.name}{usage}` {plain(words(spec.summary))}"
 
 
 def new() -> Command:

@@ -217,7 +217,7 @@ def buttons(*rows: int) -> tuple[tuple[Button, ...], ...]:
 
 @pytest.mark.parametrize(
     ("rows", "laid"),
-    [((2, 1), [2, 1]), ((7,), [5, 2]), ((1,) * 7, [5, 2]), ((5,) * 5, [5] * 5), ((0, 1), [1])],
+    [((2, 1), [2, 1]), ((7,), [5, 2]), ((2,) * 6, [5, 5, 2]), ((5,) * 5, [5] * 5), ((0, 1), [1])],
 )
 def test_rows_fit_the_platform(rows: tuple[int, ...], laid: list[int]) -> None:
     (part,) = render(Document(markdown="Choose", buttons=buttons(*rows)))

@@ -85,6 +85,38 @@ async def test_help_lists_exactly_the_commands_that_are_registered_and_built(
         assert "don't know" not in answers[0].text, name
 
 
+async def test_help_with_a_name_explains_that_command_alone(
+    home: Home, telegram: TelegramServer
+) -> None:
+    ada, group = telegram.user(7, "Ada"), telegram.supergroup()
+    for asked in ("/help add", "/help /ADD"):
+        answer = (await home.tell(ada, asked)).text
+        assert "/add QUESTION :: ANSWER save a question that comes back" in answer
+        assert "/persona" not in answer
+    assert "/persona" in (await home.tell(ada, "/help nothing")).text
+    [closed] = await home.ask(group, ada, "/help memory")
+    assert "/memory" not in closed.text, "a group is not shown what it would be refused"
+
+
+def test_commands_suggest_what_may_follow_in_the_language_of_the_app(home: Home) -> None:
+    english, chinese = (dict(menu.choices) for menu in home.house.book.menus())
+
+    def values(name: str, typed: str) -> list[str]:
+        return [choice.value for choice in english[name](typed, "en")]
+
+    assert values("persona", "SOC") == ["socrates"]
+    assert set(values("persona", "")) >= {"euler", "socrates"}
+    [socrates] = chinese["persona"]("socrates", "zh")
+    assert not socrates.label.isascii()
+    assert values("persona", "nobody") == []
+    assert values("language", "") == ["en", "zh"]
+    assert values("language", "Eng") == ["en"]
+    assert values("language", "中") == ["zh"]
+    assert values("timezone", "berlin") == ["Europe/Berlin"]
+    assert values("timezone", "") == []
+    assert values("help", "/rem") == ["remember"]
+
+
 async def test_an_unknown_command_is_answered_with_the_nearest_one(
     home: Home, telegram: TelegramServer
 ) -> None:
