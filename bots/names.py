@@ -12,13 +12,13 @@ LONGEST_NAME: Final = 64
 _JOINERS: Final = "\u200c\u200d"  # part of the spelling of some scripts and of many emoji
 
 
-def shown_name(name: str) -> str:
-    """Return a name on one line, without control or direction marks, at most 64 characters.
+def shown_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """Return a name on one line, without control or direction marks, cut to ``longest`` characters.
 
     Empty when nothing of it could be seen.
     """
     kept = (_visible(character) for character in name)
-    shown = " ".join("".join(kept).split())[:LONGEST_NAME].rstrip()
+    shown = " ".join("".join(kept).split())[:longest].rstrip()
     return "" if is_blank(shown) else shown
 
 

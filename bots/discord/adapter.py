@@ -24,6 +24,7 @@ from bots.discord.interactions import THINKING_SECONDS, Interactions
 from bots.discord.receive import (
     CHANNEL,
     INTERACTION,
+    Reader,
     receive,
     receive_edit,
     receive_interaction,
@@ -31,6 +32,7 @@ from bots.discord.receive import (
 from bots.discord.render import DiscordPart, beginning, render
 from bots.discord.settings import API_BASE, GATEWAY_URL
 from bots.discord.suggest import suggestions
+from bots.discord.threads import Threads
 from bots.discord.transport import Transport
 from bots.previews import Edited, growing
 from core.channel import (
@@ -99,7 +101,9 @@ class DiscordChannel:
         gateway_url: str = GATEWAY_URL,
         pace: Pace | None = None,
         thinking_seconds: float = THINKING_SECONDS,
+        thread_per_question: bool = False,
     ) -> None:
+        """``thread_per_question``: a question in a channel is answered in a thread of its own."""
         self.account: str = ""
         self._words = words
         self._addresses = _Addresses(api_base, gateway_url)
@@ -108,6 +112,7 @@ class DiscordChannel:
         )
         self._interactions = Interactions(self._gateway.http, thinking_seconds=thinking_seconds)
         self._menus: Sequence[Menu] = ()
+        self.thread_per_question = thread_per_question
         self._inbox: Inbox | None = None
         self._downloads = Downloads(api_base)
         self._transport: Transport | None = None
@@ -125,7 +130,10 @@ class DiscordChannel:
             await self._register(client, menus)
             await self._gateway.connect()
             log.info("connected as %s", user)
-            self._transport = Transport(self._gateway.http, self._interactions, self._downloads)
+            threads = Threads(self._gateway.http, self._own_id)
+            self._transport = Transport(
+                self._gateway.http, self._interactions, self._downloads, threads
+            )
             self._inbox.start()
             self._gateway.keep()
             started = True
@@ -168,10 +176,7 @@ class DiscordChannel:
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
         """Replace a sent message. Raises a SendError."""
-        payload = _payload(part)
-        if isinstance(payload, File):
-            raise Rejected("a file cannot take the place of a text")
-        await self._open().edit(target, message_id, payload)
+        await self._replace(target, message_id, part)
 
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show "typing" until the context is left. Never raises; nothing is shown when closed."""
@@ -196,8 +201,7 @@ class DiscordChannel:
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""
-        await self.edit(target, handle, part)
-        return Sent(handle, target.chat)
+        return await self._replace(target, handle, part)
 
     async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
         """Get an attachment. Raises a FetchError."""
@@ -215,11 +219,11 @@ class DiscordChannel:
 
     def said(self, message: Message) -> None:
         """Take a message in."""
-        self._put(receive(message, self._own_id, self.account))
+        self._put(self._read(receive, message))
 
     def edited(self, message: Message) -> None:
         """Take the new version of a message in."""
-        self._put(receive_edit(message, self._own_id, self.account))
+        self._put(self._read(receive_edit, message))
 
     async def acted(self, interaction: Interaction[Any]) -> None:
         """Take a command or a press in, and respond to it in time."""
@@ -234,6 +238,9 @@ class DiscordChannel:
         self._interactions.expect(interaction)
         await self._interactions.acknowledge(interaction, self._inbox.put(taken))
 
+    def _read(self, reader: Reader, message: Message) -> InboundMessage | None:
+        return reader(message, self._own_id, self.account, threads=self.thread_per_question)
+
     @property
     def _own_id(self) -> int:
         return int(self.account)
@@ -241,6 +248,12 @@ class DiscordChannel:
     def _put(self, message: InboundMessage | None) -> None:
         if message is not None and self._inbox is not None:
             self._inbox.put(message)
+
+    async def _replace(self, target: ReplyTarget, message_id: str, part: Part) -> Sent:
+        payload = _payload(part)
+        if isinstance(payload, File):
+            raise Rejected("a file cannot take the place of a text")
+        return await self._open().edit(target, message_id, payload)
 
     def _open(self) -> Transport:
         if self._transport is None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
 from bots.discord.settings import DiscordSettings
 from core.channel import Channel
 from core.i18n import Words
+
+log = logging.getLogger(__name__)
 
 GROUP = DiscordSettings
 NEEDS = {"token": "bot_token"}
@@ -23,15 +26,19 @@ def identity(settings: DiscordSettings, words: Words) -> str | None:
 def channel(settings: DiscordSettings, words: Words, tuning: Mapping[str, object]) -> Channel:
     """The bot account that is set up.
 
-    ``words`` are for the one who runs the tutor; ``tuning`` is ``[channels.discord]``, of which
-    nothing is read: the platform tells its rates with each answer, and the library keeps them.
+    ``words`` are for the one who runs the tutor; ``tuning`` is ``[channels.discord]``. It knows no
+    rates: the platform tells them with each answer, and the library keeps them.
     """
     from bots.discord.adapter import DiscordChannel
 
     assert settings.bot_token is not None
+    threads = tuning.get("thread_per_question", False)
+    if not isinstance(threads, bool):
+        log.warning("partners.toml: thread_per_question must be true or false; false is used")
     return DiscordChannel(
         settings.bot_token,
         words=words,
         api_base=settings.api_base,
         gateway_url=settings.gateway_url,
+        thread_per_question=threads is True,
     )

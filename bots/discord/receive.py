@@ -2,21 +2,27 @@
 
 Decided here: who spoke, where the answer goes, whether we are meant, what was said. A message that
 no person is responsible for (another bot, a webhook, the platform itself) becomes nothing.
+
+In a server we are meant by our mention, by that of the role the platform made with the bot, by a
+reply to us, by a command and a button, and by every word in a thread that we opened. We are not
+meant by @everyone and @here (F058), by a role that others may have, by what is said to somebody
+else first (F020), nor by what is passed on.
 """
 
 from __future__ import annotations
 
 from datetime import UTC
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from discord import DMChannel, Interaction, Member, Message, Thread, User
+from discord import DMChannel, Interaction, Member, Message, TextChannel, Thread, User
 from discord.abc import Messageable
 from discord.enums import ComponentType, InteractionType, MessageType
 
 from bots.discord.commands import ARGUMENTS
 from bots.discord.media import attachments
 from bots.discord.quotes import is_forward, quoted, unreadable
+from bots.discord.threads import in_own_thread
 from bots.discord.words import Known, names_another_first, own_words
 from bots.names import shown_name
 from core.commands.parse import split_command
@@ -49,10 +55,22 @@ _NEAR: Final = 100
 """Who pastes more sends the rest in a message of its own, cut at a word (F025)."""
 
 
-def receive(message: Message, own_id: int, account: str) -> InboundMessage | None:
+class Reader(Protocol):
+    """``receive`` or ``receive_edit``."""
+
+    def __call__(
+        self, message: Message, own_id: int, account: str, *, threads: bool
+    ) -> InboundMessage | None:
+        """Return what a message means, None when nobody has to hear of it."""
+
+
+def receive(
+    message: Message, own_id: int, account: str, *, threads: bool = False
+) -> InboundMessage | None:
     """Return what a person wrote, or None when nobody has to hear of it.
 
-    ``own_id`` is the id of the bot, ``account`` the bot account that got the message.
+    ``own_id`` is the id of the bot, ``account`` the bot account that got the message. With
+    ``threads`` a question in a channel is answered in a thread of its own.
     """
     author = message.author
     if author.bot or message.webhook_id is not None or message.type not in _SPOKEN:
@@ -62,6 +80,12 @@ def receive(message: Message, own_id: int, account: str) -> InboundMessage | Non
     text, mentioned = own_words(message.content, known)
     kind = unreadable(message)
     forward = is_forward(message)
+    quote = quoted(message, own_id, lambda other: own_words(other.content, _known(other, 0))[0])
+    answers_us = quote is not None and quote.from_tutor
+    to_another = names_another_first(message.content, known.ours)
+    # In our own thread one speaks to us, unless to somebody else.
+    here = _opened_by(message.channel, own_id) and not to_another
+    here = here and (quote is None or answers_us or forward)
     content: Text | Command | Unsupported
     if kind is not None:
         content = Unsupported(what=kind)
@@ -70,19 +94,21 @@ def receive(message: Message, own_id: int, account: str) -> InboundMessage | Non
     elif message.attachments:
         content = Text(text=text)  # words under a picture run nothing
     else:
-        content = _spoken(text, meant=private or mentioned)
-    quote = quoted(message, own_id, lambda other: own_words(other.content, _known(other, 0))[0])
-    answers_us = quote is not None and quote.from_tutor
-    meant = mentioned or (answers_us and not names_another_first(message.content, known.ours))
+        content = _spoken(text, meant=private or mentioned or here)
+    # What is forwarded was said to somebody else, whomever it mentions.
+    meant = private or here or ((mentioned or (answers_us and not to_another)) and not forward)
+    target = _target(message.channel, account, str(message.id))
+    asks = meant and not answers_us and isinstance(content, Text)
+    if threads and asks and isinstance(message.channel, TextChannel):
+        target = in_own_thread(target, str(message.id))
     return InboundMessage(
         message_id=str(message.id),
-        target=_target(message.channel, account, str(message.id)),
+        target=target,
         chat_kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
         sender=_sender(author, None),
         content=content,
-        # What is forwarded was said to somebody else, whomever it mentions.
-        addressed=private or (meant and not forward),
-        shared_thread=isinstance(message.channel, Thread),
+        addressed=meant,
+        shared_thread=target.thread is not None,
         quote=quote,
         attachments=_attached(message) if isinstance(content, Text) else (),
         cut=any(limit - _NEAR <= len(message.content) <= limit for limit in _LIMITS),
@@ -99,7 +125,9 @@ def _attached(message: Message) -> tuple[Attachment, ...]:
     )
 
 
-def receive_edit(message: Message, own_id: int, account: str) -> InboundMessage | None:
+def receive_edit(
+    message: Message, own_id: int, account: str, *, threads: bool = False
+) -> InboundMessage | None:
     """Return the new version of a text. An edit never is a command, nor its text (F023).
 
     The platform tells of an update also when it adds the preview of a link: that has no moment of
@@ -107,7 +135,7 @@ def receive_edit(message: Message, own_id: int, account: str) -> InboundMessage 
     """
     if message.edited_at is None:
         return None
-    new = receive(message, own_id, account)
+    new = receive(message, own_id, account, threads=threads)
     if new is None or not isinstance(new.content, Text) or new.content.text.startswith("/"):
         return None
     return new.model_copy(update={"edited": True, "received_at": message.edited_at.astimezone(UTC)})
@@ -156,6 +184,10 @@ def _pressed(interaction: Interaction[Any]) -> str | None:
             return str(data["values"][0])
         case _:
             return None
+
+
+def _opened_by(channel: Messageable, own_id: int) -> bool:
+    return isinstance(channel, Thread) and channel.owner_id == own_id
 
 
 def _used(interaction: Interaction[Any]) -> Command | None:

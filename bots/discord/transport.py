@@ -34,6 +34,7 @@ from bots.discord.interactions import Interactions
 from bots.discord.media import Place, place_of
 from bots.discord.receive import INTERACTION
 from bots.discord.render import ButtonSpec, DiscordPart, MenuSpec
+from bots.discord.threads import Threads
 from core.channel import (
     AttachmentGone,
     AttachmentTooLarge,
@@ -68,12 +69,17 @@ class Transport:
     """Sends, edits and typing signs of one bot account."""
 
     def __init__(
-        self, http: Callable[[], HTTPClient], interactions: Interactions, downloads: Downloads
+        self,
+        http: Callable[[], HTTPClient],
+        interactions: Interactions,
+        downloads: Downloads,
+        threads: Threads,
     ) -> None:
         """``http`` is the library's present connection."""
         self._http = http
         self._interactions = interactions
         self._downloads = downloads
+        self._threads = threads
         self._calls = Calls()
 
     async def close(self, seconds: float) -> None:
@@ -94,27 +100,39 @@ class Transport:
         The first part of an answer to a command takes the place of its "thinking".
         """
         async with self._calls.call():
+            placed = await self._placed(target)
             await leaving()
             try:
                 async with asyncio.timeout(REQUEST_SECONDS):
-                    return Sent(await self._send(target, part, key, reply), target.chat)
+                    return Sent(await self._send(placed, part, key, reply), placed.chat)
             except FAILURES as error:
                 raise send_error(error) from error
 
-    async def edit(self, target: ReplyTarget, message_id: str, part: DiscordPart) -> None:
+    async def edit(self, target: ReplyTarget, message_id: str, part: DiscordPart) -> Sent:
         """Replace text and buttons of a message. Raises a SendError."""
-        route = Route(
-            "PATCH",
-            _MESSAGES + "/{message_id}",
-            channel_id=int(target.chat),
-            message_id=int(message_id),
-        )
         async with self._calls.call():
+            placed = await self._placed(target)
+            route = Route(
+                "PATCH",
+                _MESSAGES + "/{message_id}",
+                channel_id=int(placed.chat),
+                message_id=int(message_id),
+            )
             try:
                 async with asyncio.timeout(REQUEST_SECONDS):
                     await self._http().request(route, json=body(part))
             except FAILURES as error:
                 raise edit_error(error) from error
+            return Sent(message_id, placed.chat)
+
+    async def _placed(self, target: ReplyTarget) -> ReplyTarget:
+        """Find the place of an answer before it leaves: what fails here has sent nothing."""
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS):
+                return await self._threads.placed(target)
+        except FAILURES as error:
+            failed = send_error(error)
+            raise failed if isinstance(failed, NotSent) else NotSent(str(failed)) from error
 
     async def fetch(self, attachment: Attachment, most: int) -> bytes:
         """Get a file of at most ``most`` bytes. Raises a FetchError."""
@@ -235,9 +253,11 @@ class Transport:
         return self._calls.sign(lambda: self._keep_typing(target))
 
     async def _keep_typing(self, target: ReplyTarget) -> None:
-        route = Route("POST", "/channels/{channel_id}/typing", channel_id=int(target.chat))
         while True:
             try:
+                placed = await self._placed(target)
+                number = int(placed.chat)
+                route = Route("POST", "/channels/{channel_id}/typing", channel_id=number)
                 async with asyncio.timeout(REQUEST_SECONDS):
                     await self._http().request(route)
             except (*FAILURES, NotSent) as error:

@@ -78,6 +78,7 @@ def door(
     token: str | None = None,
     pace: Pace = PACE,
     thinking_seconds: float = 600.0,
+    thread_per_question: bool = False,
 ) -> DiscordChannel:
     """Return a channel to the server, not started."""
     return DiscordChannel(
@@ -87,6 +88,7 @@ def door(
         gateway_url=server.gateway_url,
         pace=pace,
         thinking_seconds=thinking_seconds,
+        thread_per_question=thread_per_question,
     )
 
 

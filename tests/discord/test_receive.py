@@ -166,6 +166,23 @@ async def test_what_no_person_said_is_nothing(world: World) -> None:
     assert heard.content == Text(text="start here")
 
 
+async def test_what_the_platform_itself_tells_is_no_question(world: World) -> None:
+    told = [kind for kind in range(1, 40) if kind not in (19, 20, 23)]  # reply and commands
+    for kind in told:
+        world.room.post(world.ada, f"{world.server.mention} look", kind=kind)
+    assert await world.heard() == []
+
+
+async def test_everyone_beside_our_name_is_for_us_and_alone_is_not(world: World) -> None:
+    (sent,) = await deliver(world.channel, at(world.room), "Why?")
+    mine = world.room.find(int(sent.message_id))
+    for text in ("@everyone", "@here hello", f"@everyone {world.server.mention} why?"):
+        world.room.say(world.ada, text)
+    world.room.say(world.ada, "@everyone see this", reply_to=mine)
+    heard = await world.heard()
+    assert [m.addressed for m in heard] == [False, False, True, True]
+
+
 # --- what was said -------------------------------------------------------------------------------
 
 
