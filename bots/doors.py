@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import difflib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from bots.discord import door as discord
 from bots.feishu import door as feishu
+from bots.findings import Finding
 from bots.telegram import door as telegram
 from core.channel import Channel
 from core.context import AccountId
@@ -39,6 +40,11 @@ class Kind(Protocol):
     def channel(self, settings: Any, words: Words, tuning: Mapping[str, object]) -> Channel:
         """Make the channel, not started."""
 
+    def check(
+        self, settings: Any, words: Words, tuning: Mapping[str, object]
+    ) -> AsyncIterator[Finding]:
+        """Ask the platform about the account, which is left as it is. Never raises."""
+
 
 KINDS: Final[Mapping[str, Kind]] = {"telegram": telegram, "discord": discord, "feishu": feishu}
 
@@ -53,9 +59,53 @@ class Door:
     table: PartnerTable | None
     """The partner it belongs to; None for the one that plain variables set up."""
 
+    @property
+    def label(self) -> str:
+        """Its channel, and its partner where it has one."""
+        return f"{self.channel} ({self.table.name})" if self.table else self.channel
+
     def open(self, words: Words, tuning: Tuning) -> Channel:
         """Make its channel, not started; its platform's library is loaded here."""
         return KINDS[self.channel].channel(self.settings, words, tuning.channel(self.channel))
+
+    def check(self, words: Words, tuning: Tuning) -> AsyncIterator[Finding]:
+        """Ask the platform about the account, which is left as it is. Never raises."""
+        return KINDS[self.channel].check(self.settings, words, tuning.channel(self.channel))
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is set up, and what is said about it."""
+
+    doors: Sequence[Door]
+    """Plain accounts first."""
+    warnings: Sequence[str]
+    """One for each account that stays off, or is none."""
+    problems: Sequence[str]
+    """What nothing starts with."""
+
+
+def survey(tuning: Tuning, words: Words) -> Survey:
+    """Look at every account that is set up."""
+    found = _Tables(words)
+    problems: list[str] = []
+    for table in tuning.partners:
+        try:
+            found.read(table)
+        except SettingsError as error:
+            problems += error.problems
+    plain: list[Door] = []
+    for name, kind in KINDS.items():
+        try:
+            settings = kind.GROUP.load(words=words)
+            identity = kind.identity(settings, words)
+        except SettingsError as error:
+            problems += error.problems
+            continue
+        # Where a table names it as well, it is the table's: that says more.
+        if identity is not None and (name, identity) not in found.owners:
+            plain.append(Door(name, settings, None))
+    return Survey((*plain, *found.doors), found.warnings, tuple(dict.fromkeys(problems)))
 
 
 def configured(tuning: Tuning, words: Words) -> Sequence[Door]:
@@ -63,17 +113,12 @@ def configured(tuning: Tuning, words: Words) -> Sequence[Door]:
 
     Raises SettingsError for plain variables of no use, and for an account of two partners.
     """
-    found = _Tables(words)
-    for table in tuning.partners:
-        found.read(table)
-    plain: list[Door] = []
-    for name, kind in KINDS.items():
-        settings = kind.GROUP.load()
-        identity = kind.identity(settings, words)
-        # Where a table names it as well, it is the table's: that says more.
-        if identity is not None and (name, identity) not in found.owners:
-            plain.append(Door(name, settings, None))
-    return (*plain, *found.doors)
+    found = survey(tuning, words)
+    for said in found.warnings:
+        log.warning("%s", said)
+    if found.problems:
+        raise SettingsError(*found.problems)
+    return found.doors
 
 
 def full_account(account: str, tuning: Tuning) -> AccountId:
@@ -103,6 +148,7 @@ class _Tables:
     doors: list[Door] = field(default_factory=list)
     owners: dict[tuple[str, str], str] = field(default_factory=dict)
     """Name of the partner of each account found."""
+    warnings: list[str] = field(default_factory=list)
 
     def read(self, table: PartnerTable) -> None:
         before = len(self.doors)
@@ -113,8 +159,8 @@ class _Tables:
             elif (fields := self._fields(table, name, named, kind)) is not None:
                 self._account(table, name, kind, fields)
         if len(self.doors) == before:
-            log.warning(
-                "%s", self.words("Partner “{name}” has no account to answer on.", name=table.name)
+            self.warnings.append(
+                self.words("Partner “{name}” has no account to answer on.", name=table.name)
             )
 
     def _account(
@@ -122,7 +168,7 @@ class _Tables:
     ) -> None:
         group = renamed(kind.GROUP, fields)
         try:
-            settings = group.load()
+            settings = group.load(words=self.words)
             identity = kind.identity(settings, self.words)
         except SettingsError as error:
             self._off(table, name, str(error))
@@ -162,14 +208,13 @@ class _Tables:
         return {known[need]: variable for need, variable in named.items()}
 
     def _off(self, table: PartnerTable, name: str, why: str) -> None:
-        log.warning(
-            "%s",
+        self.warnings.append(
             self.words(
                 "{channel} of partner “{name}” stays off: {why}",
                 channel=name,
                 name=table.name,
                 why=why,
-            ),
+            )
         )
 
     def _unknown(self, table: PartnerTable, name: str) -> None:
@@ -181,4 +226,4 @@ class _Tables:
             key=name,
             known=near[0] if near else ", ".join((*OWN_KEYS, *KINDS)),
         )
-        log.warning("%s", said)
+        self.warnings.append(said)

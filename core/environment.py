@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from copy import copy
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Self, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -67,15 +68,22 @@ class EnvSettings(BaseSettings):
         return {key: value for key, value in stripped.items() if value != ""}
 
     @classmethod
-    def load(cls, env_file: Path | None = ENV_FILE) -> Self:
+    def load(
+        cls,
+        env_file: Path | None = ENV_FILE,
+        given: Mapping[str, str] = MappingProxyType({}),
+        words: Words | None = None,
+    ) -> Self:
         """Read the variables; a missing file is fine, None reads the environment alone.
 
-        Every secret among them is made known to the log, which will not show it.
-        Raises SettingsError with a sentence for each problem.
+        What is ``given`` by name counts before both. ``words`` are those of the one who runs the
+        tutor. Every secret among them is made known to the log, which will not show it. Raises
+        SettingsError with a sentence for each problem.
         """
-        words = words_for(_language_of_messages())
+        words = words or words_for(language_of_messages())
+        values: dict[str, Any] = dict(given)
         try:
-            settings = cls(_env_file=env_file)
+            settings = cls(_env_file=env_file, **values)
         except UnicodeDecodeError:
             raise SettingsError(
                 words("{file} is not a UTF-8 text. Save it again as UTF-8.", file=env_file)
@@ -143,7 +151,8 @@ def _problems(model: type[EnvSettings], error: ValidationError, words: Words) ->
     return list(found.values())
 
 
-def _language_of_messages() -> Language:
+def language_of_messages() -> Language:
+    """Return the language for the one who runs the tutor, as long as no settings could be read."""
     return language_from(os.environ.get("PARTNERS_LANGUAGE"), host_language())
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 from bots.discord.settings import DiscordSettings
+from bots.findings import Finding
 from core.channel import Channel
 from core.i18n import Words
 
@@ -42,3 +43,12 @@ def channel(settings: DiscordSettings, words: Words, tuning: Mapping[str, object
         gateway_url=settings.gateway_url,
         thread_per_question=threads is True,
     )
+
+
+def check(
+    settings: DiscordSettings, words: Words, tuning: Mapping[str, object]
+) -> AsyncIterator[Finding]:
+    """Ask the platform about the account that is set up, which is left as it is. Never raises."""
+    from bots.discord.check import check as run
+
+    return run(settings, words, threads=tuning.get("thread_per_question") is True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Final
 
 from bots.feishu.receive import CHANNEL
 from bots.feishu.settings import FeishuSettings
+from bots.findings import Finding
 from core.channel import Channel
 from core.context import AccountId
 from core.environment import SettingsError, variable
@@ -53,6 +54,15 @@ def channel(settings: FeishuSettings, words: Words, tuning: Mapping[str, object]
         domain=settings.domain,
         rates=rates_from(tuning, RATES),
     )
+
+
+def check(
+    settings: FeishuSettings, words: Words, tuning: Mapping[str, object]
+) -> AsyncIterator[Finding]:
+    """Ask the platform about the account that is set up, which is left as it is. Never raises."""
+    from bots.feishu.check import check as run
+
+    return run(settings, words)
 
 
 def is_short(account: str) -> bool:

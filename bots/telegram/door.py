@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
+from bots.findings import Finding
 from bots.telegram.settings import TelegramSettings
 from core.channel import Channel
 from core.i18n import Words
@@ -37,3 +38,12 @@ def channel(settings: TelegramSettings, words: Words, tuning: Mapping[str, objec
         api_base=settings.api_base,
         rates=rates_from(tuning, RATES),
     )
+
+
+def check(
+    settings: TelegramSettings, words: Words, tuning: Mapping[str, object]
+) -> AsyncIterator[Finding]:
+    """Ask the platform about the account that is set up, which is left as it is. Never raises."""
+    from bots.telegram.check import check as run
+
+    return run(settings, words)

@@ -244,6 +244,9 @@ async def test_commands_are_kept_by_name_and_scope(
     assert await rest.refused(f"GET {elsewhere}") == (403, 20012)
     nowhere = commands.replace("/commands", "/guilds/5/commands")
     assert await rest.refused(f"GET {nowhere}") == (403, 50001)
+    room.guild.commands_allowed = False
+    assert await rest.refused(f"GET {local}") == (403, 50001)
+    room.guild.commands_allowed = True
     private = {"name": "quiet", "description": "d", "contexts": [1]}
     await rest.result(f"POST {commands}", private)
     ada.private.slash(ada, "quiet")

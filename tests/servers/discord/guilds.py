@@ -63,6 +63,8 @@ class Guild:
         self.available = True
         """False when the bot is out or the platform has an outage there."""
         everyone = Role(guild_id, "@everyone", USUAL)
+        self.commands_allowed = True
+        """The invitation held the scope ``applications.commands``."""
         self.bot_role = Role(state.snowflake(), str(state.bot_user["username"]), managed=True)
         self.roles = {everyone.id: everyone, self.bot_role.id: self.bot_role}
         own = Member(state.now(), roles={self.bot_role.id})

@@ -48,6 +48,10 @@ class State:
         self.application_id = application_id
         self.portal_intents = portal_intents
         """Privileged intents switched on in the developer portal."""
+        self.code_grant = False
+        """Invitations need a code grant."""
+        self.interactions_url: str | None = None
+        """Where interactions are sent; None for the gateway."""
         self.limits = RateLimits(rates, clock, now)
         self.clock = clock
         self.now = now

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.servers.feishu.call import Call, ok
 from tests.servers.feishu.errors import DISSOLVED, Refusal, missing
+from tests.servers.feishu.state import SCOPES
 
 if TYPE_CHECKING:
     from tests.servers.feishu.people import Person
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 TOKEN_KEPT = 1800.0
 """Seconds of validity below which a new token is handed out beside the old one."""
 BATCH = 50
+CALLBACKS = frozenset({"card.action.trigger"})
+"""What is subscribed to as a callback; everything else is an event."""
+VERSION = "oav_d317f090b7258ad0372aa53963cda70d"
 
 
 def token(state: State, call: Call) -> dict[str, Any]:
@@ -35,14 +39,67 @@ def bot_info(state: State, call: Call) -> dict[str, Any]:
     """Tell about the bot; not under ``data`` as everywhere else."""
     if not state.bot_ability:
         raise Refusal(11205, "app do not have bot", 400)
-    bot = {
-        "activate_status": 2,
+    bot: dict[str, Any] = {
+        "activate_status": 2 if state.installed else 0,
         "app_name": state.bot.name,
         "avatar_url": "",
         "ip_white_list": [],
         "open_id": state.bot.open_id,
     }
     return {"code": 0, "msg": "ok", "bot": bot}
+
+
+def list_scopes(state: State, call: Call) -> dict[str, Any]:
+    """Tell which permissions the organisation has granted to the app."""
+    if not state.installed:
+        raise Refusal(212100, "app not install", 400)
+    asked_for = sorted(SCOPES | state.scopes)
+    return ok(
+        {
+            "scopes": [
+                {"scope_name": one, "grant_status": 1 if one in state.scopes else 2}
+                for one in asked_for
+            ]
+        }
+    )
+
+
+def get_application(state: State, call: Call) -> dict[str, Any]:
+    """Tell about the app: callbacks here, events with its version."""
+    _check_application(state, call)
+    callbacks = sorted(state.subscribed & CALLBACKS)
+    app = {
+        "app_id": state.app_id,
+        "app_name": state.bot.name,
+        "status": 1,
+        "scene_type": 0,
+        "online_version_id": VERSION if state.installed else "",
+        "callback_info": {
+            "callback_type": "websocket" if state.long_connection else "webhook",
+            "request_url": "" if state.long_connection else "https://example.com/callback",
+            "subscribed_callbacks": callbacks,
+        },
+    }
+    return ok({"app": app})
+
+
+def get_version(state: State, call: Call) -> dict[str, Any]:
+    """Tell about a version of the app."""
+    _check_application(state, call)
+    if call.path["version_id"] != VERSION:
+        raise Refusal(10003, "invalid param", 400)
+    infos = [
+        {"event_type": one, "event_name": one, "event_description": ""}
+        for one in sorted(state.subscribed - CALLBACKS)
+    ]
+    return ok({"app_version": {"version_id": VERSION, "status": 1, "event_infos": infos}})
+
+
+def _check_application(state: State, call: Call) -> None:
+    if call.path["app_id"] not in (state.app_id, "me"):
+        raise Refusal(10003, "invalid param", 400)
+    if call.query.get("lang") not in ("zh_cn", "en_us", "ja_jp"):
+        raise missing("lang")
 
 
 def get_user(state: State, call: Call) -> dict[str, Any]:

@@ -10,6 +10,8 @@ _READ = ("im:message", "im:message:readonly")
 _REACT = ("im:message", "im:message.reactions:write_only")
 _CARD = ("cardkit:card:write",)
 _CONTACT = ("contact:contact.base:readonly", "contact:contact:readonly_as_app")
+_SELF = ("application:application:self_manage", "admin:app.info:readonly")
+_APP = "/application/v6/applications/:app_id"
 _MESSAGE = "/im/v1/messages/:message_id"
 _ENTITY = "/cardkit/v1/cards/:card_id"
 
@@ -22,6 +24,15 @@ ROUTES: tuple[Route, ...] = (
         token=False,
     ),
     route("bot.v3.info", "GET", "/bot/v3/info", account.bot_info),
+    route("application.v6.scope.list", "GET", "/application/v6/scopes", account.list_scopes),
+    route("application.v6.application.get", "GET", _APP, account.get_application, _SELF),
+    route(
+        "application.v6.application_app_version.get",
+        "GET",
+        f"{_APP}/app_versions/:version_id",
+        account.get_version,
+        _SELF,
+    ),
     route("contact.v3.user.batch", "GET", "/contact/v3/users/batch", account.batch_users, _CONTACT),
     route("contact.v3.user.get", "GET", "/contact/v3/users/:user_id", account.get_user, _CONTACT),
     route(

@@ -111,6 +111,10 @@ class State:
         self.bot = bot
         self.bot_ability = True
         """False: the app has no bot."""
+        self.installed = True
+        """False: no version was published yet."""
+        self.long_connection = True
+        """False: events and callbacks are sent to a web address."""
         self.rates = rates
         self.frequency = Frequency(clock)
         self.scopes = set(SCOPES)

@@ -35,7 +35,7 @@ async def get_me(state: State, p: Parameters) -> Any:
     """getMe."""
     return {
         **state.bot_user,
-        "can_join_groups": True,
+        "can_join_groups": state.joins_groups,
         "can_read_all_group_messages": state.reads_all,
         "supports_inline_queries": False,
         "has_topics_enabled": state.private_topics,

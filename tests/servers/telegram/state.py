@@ -54,6 +54,7 @@ class State:
         """The bot as a User object without the fields only getMe shows."""
         self.reads_all = False
         self.private_topics = False
+        self.joins_groups = True
         self.flood = FloodControl(rates, clock)
         self.now = now
         self.updates = Updates(changes)

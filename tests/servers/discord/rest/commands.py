@@ -36,7 +36,7 @@ def _scope(state: State, call: Call) -> tuple[int | None, dict[int, Command]]:
     number = call.id("guild_id") if "guild_id" in call.path else None
     if number is not None:
         guild = state.guilds.get(number)
-        if guild is None or not guild.available:
+        if guild is None or not guild.available or not guild.commands_allowed:
             raise refusal(50001)
     return number, state.commands.setdefault(number, {})
 
