@@ -34,7 +34,7 @@ from core.tools.cards_add import cards_add
 from core.tools.cards_due import cards_due
 from core.tools.current_time import current_time
 from core.tools.memory import memory_remember, memory_search
-from core.tools.registry import ToolRegistry
+from core.tools.registry import Tool, ToolRegistry
 from core.tools.reminders import cancel_reminder, schedule_reminder
 from core.tools.show_progress import show_progress
 from core.turns.chat import ChatTurn
@@ -89,6 +89,8 @@ class Parts:
     """Understands speech; None where nothing does."""
     limits: Limits = field(default_factory=Limits)
     """What may be spent on models in a day."""
+    tools: tuple[Tool, ...] = ()
+    """Tools beside the house's own."""
 
 
 class House:
@@ -117,6 +119,7 @@ class House:
                 memory_search(parts.memory),
                 schedule_reminder(parts.store, parts.clock),
                 show_progress(parts.store),
+                *parts.tools,
             ]
         )
         self._reader = Reader(parts.transcriber)
@@ -139,6 +142,7 @@ class House:
                 reader=self._reader,
                 spending=self._spending,
                 memory=parts.memory,
+                corrections=lambda job: self._lanes.corrections(job),
             ),
             book=lambda: self.book,
             channel=self._channel,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -48,6 +48,7 @@ from core.turns.attachments import (
 from core.turns.finish import Ending
 from core.turns.lanes import Job
 from core.turns.metered import Metered
+from core.turns.rounds import TurnHost
 from core.turns.wording import failure, out_of_budget, too_long
 from memory.document import Audience
 from memory.journal import Event
@@ -116,6 +117,8 @@ class ChatTurn:
     spending: Spending
     memory: Path
     """Folder of all learners' memory."""
+    corrections: Callable[[Job], Sequence[InboundMessage]]
+    """Takes what corrects a job under way into it (``Lanes.corrections``)."""
 
     async def run(
         self,
@@ -172,6 +175,7 @@ class ChatTurn:
             persona_id=loaded.persona.id,
             target=question.target,
         )
+        host = TurnHost(job, self.corrections)
         outcome = await self.capability.run(
             context=context,
             persona=loaded.persona,
@@ -179,8 +183,11 @@ class ChatTurn:
             tools=self.tools.select(loaded.persona.tools, private=private),
             budget=self._budget(loaded.persona),
             emit=emit,
+            host=host,
         )
-        return self._ending(job, question, turn_id, started, context, loaded.persona, outcome, came)
+        return self._ending(
+            job, question, turn_id, started, context, loaded.persona, outcome, came, host
+        )
 
     def _load(self, session: Session, job: Job, question: InboundMessage, now: datetime) -> _Loaded:
         wanted = {"conversation": job.conversation_id, "question": question.message_id}
@@ -271,6 +278,7 @@ class ChatTurn:
         persona: Persona,
         outcome: Outcome,
         came: Gathered,
+        host: TurnHost,
     ) -> Ending:
         words = words_for(job.language)
         said = outcome.text.strip()
@@ -284,11 +292,12 @@ class ChatTurn:
             )
         at = started.astimezone(ZoneInfo(job.zone))
         events = []
-        if first_try:
-            if (sent := came.event(started, at)) is not None:
-                events.append(sent)
-            if context.text != words(UNSPOKEN):
-                events.append(Event(new_id(started), at, Surface.CHAT, f"asked: {context.text}"))
+        if first_try and (sent := came.event(started, at)) is not None:
+            events.append(sent)
+        asked = [context.text] if first_try and context.text != words(UNSPOKEN) else []
+        if asked := [*asked, *host.said]:
+            text = "\n".join(asked)
+            events.append(Event(new_id(started), at, Surface.CHAT, f"asked: {text}"))
         if said:
             kept = said if len(said) <= KEPT_ANSWER else f"{said[:KEPT_ANSWER]} …"
             events.append(Event(new_id(started), at, Surface.CHAT, f"answered: {kept}"))
@@ -296,7 +305,7 @@ class ChatTurn:
             reason=outcome.reason,
             document=document,
             answers=question.message_id,
-            learner_words=context.text if first_try else None,
+            learner_words=context.text if first_try else "\n".join(host.said) or None,
             tutor_words=said or None,
             attached=came.attached(_written(question)),
             events=tuple(events),

@@ -13,7 +13,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from core.context import InboundMessage, LearnerId
+from core.context import InboundMessage, LearnerId, Text
+from core.turns.correction import corrects
 from core.turns.joining import MOST, belongs_to, expects_more, joined
 from core.turns.metered import Tally
 
@@ -47,6 +48,8 @@ class Job:
     """... of this try at it (``Content.attempt``)."""
     tally: Tally = field(default_factory=Tally)
     """What the model's calls for it took."""
+    reworded: str | None = None
+    """Its text as it was edited while it is being answered; None once the model knows."""
     _parts: dict[int, InboundMessage] = field(default_factory=dict)
 
     @property
@@ -54,11 +57,16 @@ class Job:
         """Ids of the events in it; ``inbound_id`` comes first."""
         return tuple(self._parts) or (self.inbound_id,)
 
+    @property
+    def messages(self) -> tuple[InboundMessage, ...]:
+        """The events in it, in the same order."""
+        return tuple(self._parts.values()) or (self.message,)
+
     def join(self, other: Job) -> None:
         """Take in another job that belongs to this one."""
         self._parts = self._parts or {self.inbound_id: self.message}
         self._parts[other.inbound_id] = other.message
-        self.message = joined(list(self._parts.values()))
+        self._reread()
 
     def edit(self, inbound_id: int, message: InboundMessage) -> None:
         """Replace one of its events by a new version."""
@@ -68,7 +76,11 @@ class Job:
         self._parts[inbound_id] = message.model_copy(
             update={"attachments": message.attachments or kept.attachments, "album": kept.album}
         )
-        self.message = joined(list(self._parts.values()))
+        self._reread()
+
+    def _reread(self) -> None:
+        if isinstance(self.message.content, Text):  # a button stays what was pressed
+            self.message = joined(list(self._parts.values()))
 
     @property
     def last(self) -> InboundMessage:
@@ -116,10 +128,30 @@ class Lanes:
         lane = self._lanes.get(conversation_id)
         return lane.job if lane else None
 
+    def corrections(self, job: Job) -> list[InboundMessage]:
+        """Take what waits and corrects the job under way into that job; return it in order.
+
+        What stands behind something else of the same person may mean that instead, and waits.
+        """
+        lane = self._lanes.get(job.conversation_id)
+        taken: list[InboundMessage] = []
+        if lane is None or lane.job is not job:
+            return taken
+        account = job.message.sender.account
+        for other in [one for one in lane.waiting if one.message.sender.account == account]:
+            if len(job.inbound_ids) >= MOST or not corrects(other.message, job.messages):
+                break
+            lane.waiting.remove(other)
+            job.join(other)
+            taken.append(other.message)
+        return taken
+
     def edit(self, inbound_id: int, conversation_id: str, message: InboundMessage) -> None:
-        """Replace the message of a job that waits or runs; a running turn keeps it as history."""
+        """Replace the message of a job that waits or runs; a turn under way is told of it."""
         lane = self._lanes.get(conversation_id)
-        for job in (*lane.waiting, lane.job) if lane else ():
+        if lane is None:
+            return
+        for job in (*lane.waiting, lane.job):
             if job and inbound_id in job.inbound_ids:
                 job.edit(inbound_id, message)
 

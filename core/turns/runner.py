@@ -164,6 +164,7 @@ class Runner:
     ) -> None:
         """Let the model answer; ``question`` is the job's own message, or an earlier one."""
         target = job.message.target
+        job.reworded = None  # the question is read now
         channel = self.channel(target.channel, target.account)
         preview = channel.preview(
             target,

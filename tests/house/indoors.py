@@ -26,6 +26,7 @@ from core.logs import JsonFormatter
 from core.loop.gates import Budget
 from core.store.session import Store
 from core.store.tables import Account, Outgoing, OutgoingState
+from core.tools.registry import Tool
 from core.turns.intake import Defaults
 from personas.persona import PersonaLibrary
 from tests.servers.changes import PATIENCE
@@ -76,11 +77,12 @@ class Indoors(abc.ABC):
         hears: bool = False,
         limits: Limits | None = None,
         fallback: str | None = None,
+        tools: tuple[Tool, ...] = (),
     ) -> None:
         """``database`` is a SQLAlchemy address; None means a file in the folder. ``patience`` is
         the seconds a transaction waits for a lock on it. Every message is a question of its own
         unless ``join_within`` says otherwise. ``hears`` gives the house speech recognition, by the
-        model server, which also has the model ``fallback``.
+        model server, which also has the model ``fallback``. ``tools`` come beside the house's own.
         """
         self.folder = folder
         self.memory = folder / "memory"
@@ -96,6 +98,7 @@ class Indoors(abc.ABC):
         self.hears = hears
         self.limits = limits or Limits()
         self.fallback = fallback
+        self.tools = tools
         self._log = io.StringIO()
         self._handler = logging.StreamHandler(self._log)
         self._handler.setFormatter(JsonFormatter())
@@ -122,6 +125,7 @@ class Indoors(abc.ABC):
                 memory=self.memory,
                 join_within=self.join_within,
                 limits=self.limits,
+                tools=self.tools,
                 transcriber=Transcriber(
                     name="ears", api_key=KEY, base_url=self.openai.base_url, backoff=0.01
                 )

@@ -96,7 +96,8 @@ NOT_MET = {
     "Your notes are being written right now. Please try again in a moment.": "ten seconds of lock",
     "I'm running on a small offline model: good for trying things out, often wrong. Whoever "
     "runs me can connect a real one.": "needs the model in this process",
-    "(forwarded this message without a word of their own)": "is said to the model",
+    "(I have changed my question. It reads now:)": "is said to the model",
+    "(forwarded this message without a word of their own)": "as well",
     "(sent this without a word of their own: what is it, and what can be done with it?)": "as well",
 }
 

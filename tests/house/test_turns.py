@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from sqlmodel import select
 
 from core.store.tables import Turn
 from tests.house.conftest import MakeHome
 from tests.house.home import Home, hanging, spoken
-from tests.servers.openai import OpenAIServer, Reply
+from tests.house.tools import Stuck, with_handy
+from tests.servers.faults import Gate
+from tests.servers.openai import OpenAIServer, Reply, ToolCall
 from tests.servers.telegram import TelegramServer
 
 
@@ -86,6 +91,53 @@ async def test_stop_ends_a_hanging_call_and_keeps_the_question(
     turns = await home.read(lambda s: s.exec(select(Turn).order_by(Turn.id)).all())
     assert [turn.reason for turn in turns].count("cancelled") == 1
     assert "asked: one?" in await home.journal_of(ada)
+
+
+async def test_stop_keeps_what_was_said_so_far(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    gate = Gate()
+    openai.script(Reply.hanging(gate, "First this. Then that.", after=1, chunks=2))
+    ada.say("one?")
+    await gate.wait_reached()
+    await telegram.wait_for(lambda: any("First" in d for d in ada.private.drafts.values()))
+    ada.say("/stop")
+    await home.quiet()
+    gate.release()
+    await home.tell(ada, "two?")
+    asked, said, _ = spoken(home.prompts[-1])
+    assert asked == ("user", "one?")
+    assert said[0] == "assistant"
+    assert said[1].startswith("First this")
+    assert said[1].endswith("…")
+
+
+@pytest.mark.parametrize("name", ["wait", "block"])
+async def test_stop_ends_a_tool_that_hangs_also_in_a_thread(
+    name: str,
+    tmp_path: Path,
+    make_home: MakeHome,
+    telegram: TelegramServer,
+    openai: OpenAIServer,
+) -> None:
+    stuck = Stuck()
+    with_handy(tmp_path)
+    home = await make_home(tools=stuck.tools())
+    ada = telegram.user(7, "Ada")
+    await home.tell(ada, "/persona handy")
+    last = ada.private.from_bot[-1]
+    openai.script(Reply.calls(ToolCall(name), text="Let me see."))
+    ada.say("one?")
+    await stuck.began.wait()
+    ada.say("/stop")
+    await ada.private.wait_message(lambda m: "Stopped" in m.text, after=last)
+    assert not stuck.free.is_set(), "the tool still hangs"
+    stuck.free.set()
+    await home.quiet()
+    assert len(home.prompts) == 1, "nothing goes on behind the stop"
+    await home.tell(ada, "two?")
+    assert spoken(home.prompts[-1])[0] == ("user", "one?")
 
 
 async def test_the_message_behind_a_stopped_turn_is_answered(
