@@ -154,6 +154,8 @@ class Lanes:
         for job in (*lane.waiting, lane.job):
             if job and inbound_id in job.inbound_ids:
                 job.edit(inbound_id, message)
+                if job is lane.job and isinstance(message.content, Text):
+                    job.reworded = message.content.text
 
     async def stop(self, conversation_id: str) -> Job | None:
         """Cancel the job under way and wait for its end; the next one follows by itself."""
