@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from core.commands.declare import Menu
 from core.context import Attachment, InboundMessage, ReplyTarget
@@ -102,6 +102,30 @@ class Sent:
 Intake = Callable[[Sequence[InboundMessage]], Awaitable[None]]
 """Takes a batch of messages. When it returns, all of them are committed and may be acknowledged;
 it raises only when nothing of the batch was committed."""
+
+
+class Known(NamedTuple):
+    """How far the events of an account are known."""
+
+    last: str
+    """``InboundMessage.message_id`` of the newest one that is committed."""
+    chats: tuple[str, ...]
+    """Chats in which somebody learned lately, newest first."""
+
+
+Recall = Callable[[], Awaitable[Known | None]]
+"""Tells how far events are known; None where none ever came."""
+
+
+@runtime_checkable
+class LooksBack(Protocol):
+    """A channel that can be asked for what was said while it was away."""
+
+    def look_back(self, recall: Recall) -> None:
+        """Ask for it at each start and after each gap, and give it to the intake in its order.
+
+        Called before ``start``. What was heard before may be given again.
+        """
 
 
 Leaving = Callable[[], Awaitable[None]]

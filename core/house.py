@@ -10,12 +10,13 @@ import logging
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import AccessPolicy
 from core.capabilities.chat import ChatCapability
-from core.channel import Channel, ChannelStartError
+from core.channel import Channel, ChannelStartError, Known, LooksBack
 from core.clock import Clock
 from core.commands import cards, memory, people, talk
 from core.commands.book import CommandBook
@@ -43,6 +44,7 @@ from core.turns.intake import Defaults, Intake, runs_at_once
 from core.turns.journal import Journal
 from core.turns.lanes import Job, Lanes
 from core.turns.owners import admit
+from core.turns.places import known
 from core.turns.runner import Runner, show_again
 from core.turns.stopping import stop
 from personas.persona import PersonaLibrary
@@ -174,6 +176,8 @@ class House:
             await adopted.wait()  # what an earlier process left comes before anything new
             await self._receive(batch)
 
+        if isinstance(channel, LooksBack):
+            channel.look_back(partial(self._known, channel))
         try:
             await channel.start(receive, self.book.menus(partner.language))
         except ChannelStartError as error:
@@ -267,6 +271,11 @@ class House:
             await self._journal.settle()
         except Exception:
             log.exception("the journal could not be marked as written; the next start does it")
+
+    async def _known(self, channel: Channel) -> Known | None:
+        """How far a channel's events are known; asked when it has found out its account."""
+        look = partial(known, channel=channel.name, account=channel.account)
+        return await self._parts.store.read(look)
 
     def _channel(self, name: str, account: str) -> Channel:
         return self._channels[name, account]

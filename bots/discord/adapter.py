@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from functools import partial
 from typing import Any, Final
 
 import yarl
@@ -13,12 +14,14 @@ from discord import Client, Interaction, Message
 from discord.enums import InteractionType
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
+from discord.utils import utcnow
 from pydantic import SecretStr
 
 from bots.discord import commands
 from bots.discord.download import Downloads
 from bots.discord.failures import FAILURES, reason_of
 from bots.discord.gateway import Gateway, Pace
+from bots.discord.history import missed
 from bots.discord.inbox import Inbox
 from bots.discord.interactions import THINKING_SECONDS, Interactions
 from bots.discord.receive import (
@@ -42,6 +45,7 @@ from core.channel import (
     Leaving,
     NotSent,
     Part,
+    Recall,
     Rejected,
     Sent,
     Shown,
@@ -113,6 +117,9 @@ class DiscordChannel:
         self._interactions = Interactions(self._gateway.http, thinking_seconds=thinking_seconds)
         self._menus: Sequence[Menu] = ()
         self.thread_per_question = thread_per_question
+        self._recall: Recall | None = None
+        self._heard = 0
+        """The newest message that this process was told of."""
         self._inbox: Inbox | None = None
         self._downloads = Downloads(api_base)
         self._transport: Transport | None = None
@@ -215,10 +222,20 @@ class DiscordChannel:
             return self._words("Discord is not connected.")
         return self._gateway.trouble or self._inbox.trouble
 
+    def look_back(self, recall: Recall) -> None:
+        """Ask for what was said meanwhile, at each start and whenever a session was lost."""
+        self._recall = recall
+
     # What the gateway tells
+
+    def begun(self) -> None:
+        """Look back before anything new is handed over."""
+        if self._inbox is not None and self._recall is not None:
+            self._inbox.put_earlier(partial(self._missed, self._recall, self._heard))
 
     def said(self, message: Message) -> None:
         """Take a message in."""
+        self._heard = max(self._heard, message.id)
         self._put(self._read(receive, message))
 
     def edited(self, message: Message) -> None:
@@ -240,6 +257,22 @@ class DiscordChannel:
 
     def _read(self, reader: Reader, message: Message) -> InboundMessage | None:
         return reader(message, self._own_id, self.account, threads=self.thread_per_question)
+
+    async def _missed(self, recall: Recall, heard: int) -> list[InboundMessage]:
+        """Read what nobody told; whatever goes wrong, what is told from now on is taken."""
+        try:
+            known = await recall()
+            last = heard or int(known.last.removeprefix(INTERACTION) if known else 0)
+            if known is None or not last:
+                return []
+            reader = partial(self._read, receive)
+            found = await missed(self._gateway.client, known.chats, last, utcnow(), reader)
+        except Exception:
+            log.exception("what was said meanwhile could not be looked for")
+            return []
+        if found:
+            log.info("read what was said in the meantime: %d messages", len(found))
+        return found
 
     @property
     def _own_id(self) -> int:

@@ -41,6 +41,9 @@ logging.getLogger("discord.client").addFilter(_Brief())
 class Events(Protocol):
     """Who hears of what people do."""
 
+    def begun(self) -> None:
+        """A session begins: what was said before it is not told."""
+
     def said(self, message: Message) -> None:
         """A message was written."""
 
@@ -56,8 +59,8 @@ class Owner(Protocol):
 
     events: Events
 
-    def came_up(self, client: Client) -> None:
-        """READY or RESUMED: events come in."""
+    def came_up(self, client: Client, *, anew: bool) -> None:
+        """Events come in, ``anew``: after READY, and without what a lost session missed."""
 
     def went_down(self, client: Client) -> None:
         """The connection is lost, or did not come about; the library tries again."""
@@ -84,11 +87,11 @@ class TutorClient(Client):
 
     async def on_connect(self) -> None:
         """READY was told."""
-        self._owner.came_up(self)
+        self._owner.came_up(self, anew=True)
 
     async def on_resumed(self) -> None:
         """What was missed has been told."""
-        self._owner.came_up(self)
+        self._owner.came_up(self, anew=False)
 
     async def on_disconnect(self) -> None:
         """The line was lost, or a try came to nothing."""

@@ -148,9 +148,11 @@ class Gateway:
 
     # What the client tells
 
-    def came_up(self, client: Client) -> None:
-        """READY or RESUMED: events come in."""
+    def came_up(self, client: Client, *, anew: bool) -> None:
+        """Events come in, ``anew``: in a session that knows nothing of what was said before."""
         if client is self._client:
+            if anew:
+                self.events.begun()
             if self.trouble is not None:
                 log.info("connected to the gateway again")
             self.trouble = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from core.channel import Intake
@@ -20,6 +21,9 @@ FIRST_RETRY: Final = 0.2
 LONGEST_RETRY: Final = 5.0
 """Seconds between offers of what could not be committed."""
 
+Earlier = Callable[[], Awaitable[Sequence[InboundMessage]]]
+"""Finds what was said before, and never raises."""
+
 _Waiting = tuple[InboundMessage, asyncio.Event]
 
 
@@ -31,7 +35,9 @@ class Inbox:
         """None while messages can be stored, else a sentence."""
         self._intake = intake
         self._words = words
-        self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
+        self._queue: asyncio.Queue[_Waiting | Earlier] = asyncio.Queue()
+        self._kept = 0
+        """Messages that are not committed yet."""
         self._task: asyncio.Task[None] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
@@ -55,20 +61,31 @@ class Inbox:
     def put(self, message: InboundMessage) -> asyncio.Event:
         """Take a message; the event is set once it is committed."""
         committed = asyncio.Event()
+        self._kept += 1
         self._idle.clear()
         self._queue.put_nowait((message, committed))
         return committed
 
+    def put_earlier(self, find: Earlier) -> None:
+        """Hand over what ``find`` finds, before anything that comes in from now on."""
+        self._queue.put_nowait(find)
+
     async def _run(self) -> None:
         while True:
-            waiting = [await self._queue.get()]
-            while not self._queue.empty():
-                waiting.append(self._queue.get_nowait())
-            await self._commit([message for message, _ in waiting])
+            waiting: list[_Waiting] = []
+            entry: _Waiting | Earlier | None = await self._queue.get()
+            while isinstance(entry, tuple):
+                waiting.append(entry)
+                entry = None if self._queue.empty() else self._queue.get_nowait()
+            if waiting:
+                await self._commit([message for message, _ in waiting])
             for _, committed in waiting:
                 committed.set()
-            if self._queue.empty():
+            self._kept -= len(waiting)
+            if not self._kept:
                 self._idle.set()
+            if entry is not None and (earlier := await entry()):
+                await self._commit(list(earlier))
 
     async def _commit(self, batch: list[InboundMessage]) -> None:
         pause = FIRST_RETRY

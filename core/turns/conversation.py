@@ -33,3 +33,8 @@ def conversation_key(message: InboundMessage) -> str:
     if whose(message) is Whose.ASKER:
         place.append(message.sender.account)
     return "\n".join(place)
+
+
+def chat_in(key: str) -> str:
+    """The platform id of the chat that a name given by ``conversation_key`` tells of."""
+    return key.split("\n")[2]
