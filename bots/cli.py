@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from bots.command_line import doctor, people, talk, tutor
+from bots.command_line import doctor, people, setup, talk, tutor
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 app.command()(talk.chat)
 app.command()(talk.serve)
+app.command()(setup.init)
 app.command()(doctor.doctor)
 app.command()(tutor.nudge)
 app.command()(people.learners)

@@ -33,6 +33,12 @@ class Kind(Protocol):
     """The class of its variables."""
     NEEDS: dict[str, str]
     MAY_NAME: dict[str, str]
+    TITLE: str
+    """How people call it."""
+    HOW: str
+    """How one gets an account, a message id."""
+    ASKS: tuple[str, ...]
+    """The fields that somebody who has one is asked for, in order."""
 
     def identity(self, settings: Any, words: Words) -> str | None:
         """Tell its account from others; None when none is set up. Raises SettingsError."""

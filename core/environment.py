@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Self, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, SecretStr, ValidationError, create_model, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from core.i18n import Language, Words, host_language, language_from, words_for
@@ -113,6 +114,13 @@ def variable(model: type[EnvSettings], field: str) -> str:
     return alias if isinstance(alias, str) else field
 
 
+def secrets(model: type[EnvSettings]) -> frozenset[str]:
+    """Return the names of the variables whose values are not shown."""
+    return frozenset(
+        variable(model, name) for name, info in model.model_fields.items() if _is_secret(info)
+    )
+
+
 def renamed(model: type[Group], variables: Mapping[str, str]) -> type[Group]:
     """Return a group whose fields (the keys of ``variables``) are set by variables of other names.
 
@@ -138,7 +146,7 @@ def _problems(model: type[EnvSettings], error: ValidationError, words: Words) ->
         cause = detail.get("ctx", {}).get("error")
         if detail["type"] == "missing":
             said = words("{name} is not set.", name=name)
-        elif "Secret" in str(info.annotation):
+        elif _is_secret(info):
             said = words("{name} cannot be used.", name=name)
         else:
             value = str(detail["input"])[:80]
@@ -149,6 +157,10 @@ def _problems(model: type[EnvSettings], error: ValidationError, words: Words) ->
             said += " " + words(info.description)
         found[name] = said
     return list(found.values())
+
+
+def _is_secret(info: FieldInfo) -> bool:
+    return "Secret" in str(info.annotation)
 
 
 def language_of_messages() -> Language:

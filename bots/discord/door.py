@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from bots.discord.settings import DiscordSettings
 from bots.findings import Finding
 from core.channel import Channel
-from core.i18n import Words
+from core.i18n import N_, Words
 
 log = logging.getLogger(__name__)
 
@@ -17,6 +17,13 @@ NEEDS = {"token": "bot_token"}
 """What an account needs, as ``[[partner]]`` may name it, and the field that holds it."""
 MAY_NAME: dict[str, str] = {}
 """What it may name besides."""
+
+TITLE = "Discord"
+HOW = N_(
+    "Open https://discord.com/developers/applications and choose New Application. On its page Bot: "
+    "Reset Token, copy the token, switch on Message Content Intent, and save."
+)
+ASKS: tuple[str, ...] = ("bot_token",)
 
 
 def identity(settings: DiscordSettings, words: Words) -> str | None:

@@ -11,13 +11,20 @@ from bots.findings import Finding
 from core.channel import Channel
 from core.context import AccountId
 from core.environment import SettingsError, variable
-from core.i18n import Words
+from core.i18n import N_, Words
 
 GROUP = FeishuSettings
 NEEDS = {"app_id": "app_id", "app_secret": "app_secret"}
 """What an account needs, as ``[[partner]]`` may name it, and the field that holds it."""
 MAY_NAME = {"domain": "domain"}
 """What it may name besides."""
+
+TITLE = "Feishu / Lark"
+HOW = N_(
+    "Open https://open.feishu.cn/app (Lark: https://open.larksuite.com/app), create a custom app, "
+    "and add the feature Bot. Its page Credentials & Basic Info has App ID and App Secret."
+)
+ASKS: tuple[str, ...] = ("app_id", "app_secret", "domain")
 
 _PREFIX: Final = f"{CHANNEL}:"
 

@@ -7,13 +7,20 @@ from collections.abc import AsyncIterator, Mapping
 from bots.findings import Finding
 from bots.telegram.settings import TelegramSettings
 from core.channel import Channel
-from core.i18n import Words
+from core.i18n import N_, Words
 
 GROUP = TelegramSettings
 NEEDS = {"token": "bot_token"}
 """What an account needs, as ``[[partner]]`` may name it, and the field that holds it."""
 MAY_NAME = {"api_base": "api_base"}
 """What it may name besides."""
+
+TITLE = "Telegram"
+HOW = N_(
+    "In Telegram open @BotFather, send /newbot, and choose a name and then a username that ends "
+    "in bot. It answers with a token."
+)
+ASKS: tuple[str, ...] = ("bot_token",)
 
 
 def identity(settings: TelegramSettings, words: Words) -> str | None:
