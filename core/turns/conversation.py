@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from core.context import ChatKind, InboundMessage
+from core.context import ChatKind, InboundMessage, ReplyTarget
 
 
 class Whose(Enum):
@@ -28,11 +28,13 @@ def whose(message: InboundMessage) -> Whose:
 
 def conversation_key(message: InboundMessage) -> str:
     """The stable name of a message's conversation."""
-    target = message.target
-    place = [target.channel, target.account, target.chat, target.thread or ""]
-    if whose(message) is Whose.ASKER:
-        place.append(message.sender.account)
-    return "\n".join(place)
+    key = private_key(message.target)
+    return f"{key}\n{message.sender.account}" if whose(message) is Whose.ASKER else key
+
+
+def private_key(target: ReplyTarget) -> str:
+    """The name of the conversation in a chat, or a topic of it, that is one learner's."""
+    return "\n".join((target.channel, target.account, target.chat, target.thread or ""))
 
 
 def chat_in(key: str) -> str:

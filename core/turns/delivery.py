@@ -30,6 +30,7 @@ from core.i18n import words_for
 from core.logs import log_context, reference
 from core.outbox import Parcel
 from core.store.session import Store
+from core.turns.closed import close
 
 log = logging.getLogger(__name__)
 
@@ -225,7 +226,8 @@ class Delivery:
             return False
         except Unreachable as error:
             log.warning("%s cannot be delivered: %s", parcel.key, error)
-            await self._store.insist(partial(outbox.fail, parcel=parcel))
+            now = self._clock.now()
+            self.hand(await self._store.insist(partial(close, parcel=parcel, now=now)))
             return False
         except Rejected as error:
             log.warning("the platform refused %s: %s", parcel.key, error)

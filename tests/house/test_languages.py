@@ -173,6 +173,7 @@ class Walk:
         await self.trouble(ada)
         await self.delivery(ada)
         await self.reminders()
+        await self.closed()
         await self.collapse(ada)
 
     def _policy(self, mode: AccessMode) -> None:
@@ -447,6 +448,17 @@ class Walk:
         for _ in range(80):
             self.home.clock.advance(days=1)
             await self.home.house.sweep()
+        await self.home.quiet()
+
+    async def closed(self) -> None:
+        away, group = self.person(), self.home.telegram.supergroup("…")
+        await self.tell(away, "1?")
+        at = self.home.clock.now() + timedelta(hours=1)
+        await Desk(self.home, await self.home.learner(away)).keep("7", at.isoformat())
+        await self.home.ask(group, away, "@tutor_bot 1?")
+        away.block()
+        self.home.clock.advance(hours=1)
+        await self.home.house.sweep()
         await self.home.quiet()
 
     async def collapse(self, ada: Person) -> None:
