@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import yarl
 from discord import Client, Interaction, Message
@@ -73,21 +73,27 @@ NONCE_SECONDS: Final = 120.0
 
 
 class _Addresses:
-    """Where the library finds the platform. They belong to the process, so they are put back."""
+    """Where the library finds the platform. That belongs to the process, so it is put back by the
+    last account that leaves."""
+
+    _users: ClassVar[list[_Addresses]] = []
+    _before: ClassVar[tuple[str, yarl.URL]]
 
     def __init__(self, api_base: str, gateway_url: str) -> None:
         self._wanted = api_base, yarl.URL(gateway_url)
-        self._before: tuple[str, yarl.URL] | None = None
 
     def use(self) -> None:
-        if self._before is None:
-            self._before = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
+        if not self._users:
+            type(self)._before = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
+        if self not in self._users:
+            self._users.append(self)
         Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = self._wanted
 
     def restore(self) -> None:
-        if self._before is not None:
-            Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = self._before
-            self._before = None
+        if self in self._users:
+            self._users.remove(self)
+            left = self._users[-1]._wanted if self._users else self._before
+            Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = left
 
 
 class DiscordChannel:

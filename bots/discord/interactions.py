@@ -14,7 +14,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from discord import Interaction
+from aiohttp import ClientError
+from discord import HTTPException, Interaction
 from discord.app_commands import Choice
 from discord.enums import InteractionType
 from discord.http import HTTPClient, Route
@@ -32,6 +33,7 @@ THINKING_SECONDS: Final = 60.0
 """How long the chat shows that we think of an answer. A later answer is a message of its own."""
 
 _REMEMBERED: Final = 1000
+_ACKNOWLEDGED: Final = 40060
 _ORIGINAL: Final = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 
 
@@ -85,7 +87,7 @@ class Interactions:
         except TimeoutError:
             log.warning("an interaction is answered before it could be stored")
         try:
-            await interaction.response.defer()
+            await _defer(interaction)
         except (*FAILURES, RuntimeError) as error:  # the latter where the client is closed by now
             log.info("an interaction was not acknowledged: %s", reason_of(error))
             if promise is not None:
@@ -161,3 +163,16 @@ class Interactions:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _defer(interaction: Interaction[Any]) -> None:
+    """Promise an answer, a second time where the line broke: the platform knows when it had it."""
+    try:
+        await interaction.response.defer()
+    except (ClientError, OSError) as error:
+        log.info("an interaction is acknowledged once more: %s", reason_of(error))
+        try:
+            await interaction.response.defer()
+        except HTTPException as second:
+            if second.code != _ACKNOWLEDGED:
+                raise

@@ -98,6 +98,20 @@ async def test_a_command_is_acknowledged_though_it_cannot_be_stored(
     assert [m.text for m in press.replies] == ["I teach."]
 
 
+@pytest.mark.parametrize("stage", list(Stage))
+async def test_a_line_that_breaks_while_a_promise_is_made_costs_nothing(
+    server: DiscordServer, ada: Person, stage: Stage
+) -> None:
+    inbox = Inbox()
+    async with opened(server, inbox, menus=MENUS) as channel:
+        server.drop("interactionCallback", stage=stage)
+        press = ada.private.slash(ada, "help")
+        target = (await inbox.wait(1))[0].target
+        await deliver(channel, target, "I teach.", reply=True)
+    assert [m.text for m in press.replies] == ["I teach."]
+    assert len(server.requests_of("interactionCallback")) == 2
+
+
 @pytest.mark.parametrize("how", ["expired", "token", "unfulfilled"])
 async def test_a_dead_interaction_is_answered_by_a_message(
     server: DiscordServer, ada: Person, how: str

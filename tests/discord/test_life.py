@@ -16,6 +16,7 @@ from core.channel import ChannelStartError, ChannelUnreachable
 from core.context import Text
 from tests.discord.door import PATIENCE, Inbox, at, deliver, door, health_says, opened
 from tests.servers.discord import DiscordServer, Person
+from tests.servers.discord.connection import Close
 from tests.servers.discord.intents import MESSAGE_CONTENT, PRIVILEGED
 
 QUICK = Pace(start=PATIENCE, patience=0.1, first_retry=0.01, longest_retry=0.05)
@@ -105,6 +106,21 @@ async def test_the_addresses_of_the_library_are_put_back(server: DiscordServer) 
     assert before == (Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY)
 
 
+async def test_an_account_that_leaves_takes_no_address_from_another(
+    server: DiscordServer, ada: Person
+) -> None:
+    before = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
+    ada.say("hi")
+    async with opened(server) as staying:
+        async with opened(server):
+            pass
+        await deliver(staying, at(ada.private), "Still here.")
+        server.drop_connections()
+        await server.wait_ready()
+    assert before == (Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY)
+    assert [m.text for m in ada.private.from_bot] == ["Still here."]
+
+
 async def test_only_what_is_needed_is_asked_for(server: DiscordServer) -> None:
     async with opened(server):
         (identify,) = server.gateway.sent(2)
@@ -148,6 +164,32 @@ async def test_what_the_library_gives_up_on_is_begun_anew(
         ada.say("still there?")
         await inbox.until(lambda: texts(inbox) == ["still there?"])
         await deliver(channel, at(ada.private), "Yes.")
+        # The old one was hung up before the new one began (F044): nothing is heard twice.
+        await server.wait_for(lambda: len(server.gateway.connections) == 1)
+        assert len(inbox.messages) == 1
+
+
+async def test_one_account_is_begun_anew_and_the_others_notice_nothing(
+    server: DiscordServer, ada: Person
+) -> None:
+    broken, whole = Inbox(), Inbox()
+    async with opened(server, broken) as first, opened(server, whole) as second:
+        [old, _] = server.gateway.connections
+        left = asyncio.all_tasks()
+        with server.changes.lock:
+            old.post(Close(4012, "invalid version"))
+        server.changes.announce()
+        await server.wait_for(lambda: len(server.gateway.sent(2)) == 3)
+        await server.wait_for(lambda: len(server.gateway.connections) == 2)
+        await health_says(first, None)
+        assert second.health() is None
+        ada.say("both?")
+        await broken.until(lambda: texts(broken) == ["both?"])
+        await whole.until(lambda: texts(whole) == ["both?"])
+        kept = {task for task in left if task.get_name() in ("discord-inbox", "discord-keeper")}
+        assert len(kept) == 4
+        assert not any(task.done() for task in kept), "what was not broken goes on"
+    assert len(server.gateway.sent(6)) == 0
 
 
 async def test_a_session_that_cannot_be_resumed_for_long_is_begun_anew(
