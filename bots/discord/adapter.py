@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
-import yarl
-from discord import Client, Interaction, Message
+from discord import Interaction, Message
 from discord.enums import InteractionType
-from discord.gateway import DiscordWebSocket
-from discord.http import Route
 from discord.utils import utcnow
 from pydantic import SecretStr
 
-from bots.discord import commands
+from bots.discord.addresses import Addresses
 from bots.discord.download import Downloads
-from bots.discord.failures import FAILURES, reason_of
 from bots.discord.gateway import Gateway, Pace
 from bots.discord.history import missed
 from bots.discord.inbox import Inbox
 from bots.discord.interactions import THINKING_SECONDS, Interactions
+from bots.discord.pace import PreviewPace
 from bots.discord.receive import (
     CHANNEL,
     INTERACTION,
@@ -32,6 +30,7 @@ from bots.discord.receive import (
     receive_edit,
     receive_interaction,
 )
+from bots.discord.registration import register
 from bots.discord.render import DiscordPart, beginning, render
 from bots.discord.settings import API_BASE, GATEWAY_URL
 from bots.discord.suggest import suggestions
@@ -72,30 +71,6 @@ NONCE_SECONDS: Final = 120.0
 """The platform remembers a nonce for "the past few minutes" (Create Message)."""
 
 
-class _Addresses:
-    """Where the library finds the platform. That belongs to the process, so it is put back by the
-    last account that leaves."""
-
-    _users: ClassVar[list[_Addresses]] = []
-    _before: ClassVar[tuple[str, yarl.URL]]
-
-    def __init__(self, api_base: str, gateway_url: str) -> None:
-        self._wanted = api_base, yarl.URL(gateway_url)
-
-    def use(self) -> None:
-        if not self._users:
-            type(self)._before = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
-        if self not in self._users:
-            self._users.append(self)
-        Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = self._wanted
-
-    def restore(self) -> None:
-        if self in self._users:
-            self._users.remove(self)
-            left = self._users[-1]._wanted if self._users else self._before
-            Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = left
-
-
 class DiscordChannel:
     """One bot account. ``words`` are for the one who runs the tutor."""
 
@@ -112,17 +87,20 @@ class DiscordChannel:
         pace: Pace | None = None,
         thinking_seconds: float = THINKING_SECONDS,
         thread_per_question: bool = False,
+        preview_seconds: float = PREVIEW_SECONDS,
     ) -> None:
         """``thread_per_question``: a question in a channel is answered in a thread of its own."""
         self.account: str = ""
         self._words = words
-        self._addresses = _Addresses(api_base, gateway_url)
+        self._addresses = Addresses(api_base, gateway_url)
         self._gateway = Gateway(
             token.get_secret_value(), self, address=api_base, words=words, pace=pace or Pace()
         )
         self._interactions = Interactions(self._gateway.http, thinking_seconds=thinking_seconds)
         self._menus: Sequence[Menu] = ()
         self.thread_per_question = thread_per_question
+        self._previews = PreviewPace(preview_seconds, time.monotonic)
+        self._preview_seconds = preview_seconds
         self._recall: Recall | None = None
         self._heard = 0
         """The newest message that this process was told of."""
@@ -140,7 +118,7 @@ class DiscordChannel:
             user = client.user
             self.account = str(user.id if user else "")
             self._inbox = Inbox(intake, self._words)
-            await self._register(client, menus)
+            await register(client, menus)
             await self._gateway.connect()
             log.info("connected as %s", user)
             threads = Threads(self._gateway.http, self._own_id)
@@ -204,13 +182,15 @@ class DiscordChannel:
             return nullcontext(lambda event: None)
 
         async def send(part: DiscordPart) -> str:
+            self._previews.take(target.chat)
             return (await transport.send(target, part, key=key, reply=True)).message_id
 
         async def edit(message_id: str, part: DiscordPart) -> None:
+            self._previews.take(target.chat)
             await transport.edit(target, message_id, part)
 
         edited = Edited(beginning, send, edit, handle=handle, shown=shown, repeatable=True)
-        return growing(edited.show, pause=PREVIEW_SECONDS)
+        return growing(edited.show, pause=self._preview_seconds)
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""
@@ -298,20 +278,6 @@ class DiscordChannel:
         if self._transport is None:
             raise NotSent("the channel is not open")
         return self._transport
-
-    async def _register(self, client: Client, menus: Sequence[Menu]) -> None:
-        """Bring the platform's commands to what is wanted, by a call only where they differ."""
-        wanted: list[Any] = commands.wanted(menus)
-        number = client.application_id
-        if not wanted or number is None:
-            return
-        try:
-            registered: list[Any] = list(await client.http.get_global_commands(number))
-            if not commands.same(registered, wanted):
-                await client.http.bulk_upsert_global_commands(number, wanted)
-                log.info("registered %d commands", len(wanted))
-        except FAILURES as error:
-            log.warning("the commands were not registered: %s", reason_of(error))
 
 
 def _payload(part: Part) -> DiscordPart | File:

@@ -1,7 +1,8 @@
 """What was said while nobody listened, read from the chats where the talk goes on.
 
 The gateway tells again what a short interruption missed; after a longer one, or a start, it does
-not. Then the newest chats are read, a hundred messages each, no further back than a day.
+not. Then the newest chats are read, a hundred messages each, no further back than a day. With a
+thread that we opened for a question its channel is read too: there the next question is asked.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from discord import Client, Message, Object
+from discord import Client, Message, Object, Thread
 from discord.abc import Messageable
 from discord.utils import time_snowflake
 
@@ -46,15 +47,19 @@ async def missed(
     """
     margin = int(MARGIN.total_seconds() * 1000) << _MILLISECOND
     after = max(last - margin, time_snowflake(now - REACH))
+    own = client.user.id if client.user is not None else 0
     found: dict[int, InboundMessage] = {}
+    around: set[int] = set()
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def look(chat: str) -> None:
+    async def look(chat: int) -> None:
         try:
             async with turns:
-                channel = client.get_channel(int(chat)) or await client.fetch_channel(int(chat))
+                channel = client.get_channel(chat) or await client.fetch_channel(chat)
                 if not isinstance(channel, Messageable):
                     return
+                if isinstance(channel, Thread) and channel.owner_id == own:
+                    around.add(channel.parent_id)
                 async for message in channel.history(limit=MESSAGES, after=Object(after)):
                     taken = read(message)
                     if taken is not None:
@@ -65,7 +70,9 @@ async def missed(
     try:
         async with asyncio.timeout(SECONDS):
             await client.wait_until_ready()  # the servers are known, and our roles in them
-            await asyncio.gather(*map(look, chats))
+            numbers = set(map(int, chats))
+            await asyncio.gather(*map(look, numbers))
+            await asyncio.gather(*map(look, around - numbers))
     except TimeoutError:
         log.warning("not every chat was read in time for what was said meanwhile")
     except RuntimeError as error:  # the client was closed while we read

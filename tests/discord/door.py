@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from pydantic import SecretStr
 
-from bots.discord.adapter import DiscordChannel
+from bots.discord.adapter import PREVIEW_SECONDS, DiscordChannel
 from bots.discord.gateway import Pace
 from core.channel import Sent
 from core.commands.declare import Menu
@@ -79,6 +79,7 @@ def door(
     pace: Pace = PACE,
     thinking_seconds: float = 600.0,
     thread_per_question: bool = False,
+    preview_seconds: float = PREVIEW_SECONDS,
 ) -> DiscordChannel:
     """Return a channel to the server, not started."""
     return DiscordChannel(
@@ -89,6 +90,7 @@ def door(
         pace=pace,
         thinking_seconds=thinking_seconds,
         thread_per_question=thread_per_question,
+        preview_seconds=preview_seconds,
     )
 
 
@@ -100,9 +102,12 @@ async def opened(
     menus: Sequence[Menu] = (),
     pace: Pace = PACE,
     thinking_seconds: float = 600.0,
+    preview_seconds: float = PREVIEW_SECONDS,
 ) -> AsyncIterator[DiscordChannel]:
     """A started channel, stopped at the end."""
-    channel = door(server, pace=pace, thinking_seconds=thinking_seconds)
+    channel = door(
+        server, pace=pace, thinking_seconds=thinking_seconds, preview_seconds=preview_seconds
+    )
     await channel.start(inbox or Inbox(), menus)
     try:
         yield channel

@@ -132,6 +132,22 @@ async def test_it_reads_a_hundred_messages_and_no_further_back_than_a_day() -> N
     assert texts(inbox) == [*(f"{number}" for number in range(MESSAGES)), "end"]
 
 
+async def test_beside_a_thread_of_ours_its_channel_is_read(
+    server: DiscordServer, ada: Person, room: Channel
+) -> None:
+    inbox = Inbox()
+    theirs = room.guild.channel("other").thread("Theirs", by=ada)
+    ours = room.thread("Ours")
+    last = ada.say("known")
+    theirs.parent.say(ada, f"{server.mention} beside theirs")
+    room.say(ada, f"{server.mention} the next question")
+    ours.say(ada, "and another thing")
+    async with looking(server, inbox, knows(last.message_id, ours, theirs)):
+        ada.say("now")
+        await inbox.until(lambda: "now" in texts(inbox))
+    assert texts(inbox) == ["the next question", "and another thing", "now"]
+
+
 async def test_chats_that_cannot_be_read_hold_up_nothing(
     server: DiscordServer, ada: Person, room: Channel
 ) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.channel import Rejected
+from bots.discord.pace import PreviewPace
+from core.channel import Rejected, Throttled
 from core.document import Button, Document
 from core.events import Content
 from tests.discord.door import MENUS, Inbox, opened
@@ -34,7 +35,7 @@ class Handles:
 
 async def test_one_message_grows_and_the_answer_takes_its_place(server: DiscordServer) -> None:
     ada, inbox, handles = server.user(7, "Ada"), Inbox(), Handles()
-    async with opened(server, inbox) as channel:
+    async with opened(server, inbox, preview_seconds=0) as channel:
         asked = ada.say("why?")
         [message] = await inbox.wait(1)
         target = message.target
@@ -78,3 +79,34 @@ async def test_the_answer_to_a_command_has_no_preview(server: DiscordServer) -> 
         async with channel.preview(command.target, key="p", handle=None, shown=handles) as watch:
             watch(Content("Half of", 1))
         assert server.requests_of("createMessage") == []
+
+
+async def test_previews_of_one_chat_share_its_pace_and_hold_no_other() -> None:
+    moment = [0.0]
+    pace = PreviewPace(1.5, lambda: moment[0])
+    pace.take("a")
+    pace.take("b")
+    with pytest.raises(Throttled) as told:
+        pace.take("a")
+    assert told.value.retry_after == 1.5
+    moment[0] = 1.5
+    pace.take("a")
+    with pytest.raises(Throttled):
+        pace.take("a")
+
+
+async def test_two_answers_that_grow_in_one_chat_wait_for_each_other(
+    server: DiscordServer,
+) -> None:
+    ada, inbox, handles = server.user(7, "Ada"), Inbox(), Handles()
+    async with opened(server, inbox) as channel:
+        ada.say("why?")
+        [message] = await inbox.wait(1)
+        first = channel.preview(message.target, key="p", handle=None, shown=handles)
+        second = channel.preview(message.target, key="q", handle=None, shown=Handles())
+        async with first as watch, second as other:
+            watch(Content("One", 1))
+            await handles.came.wait()
+            other(Content("Two", 1))
+            await asyncio.sleep(0)
+        assert [m.text for m in ada.private.from_bot] == ["One"]
