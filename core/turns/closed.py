@@ -18,12 +18,12 @@ from core.context import InboundMessage, ReplyTarget
 from core.document import Document
 from core.i18n import words_for
 from core.outbox import Parcel
-from core.store.tables import Conversation, Inbound, Learner
+from core.store.tables import Conversation, Inbound, Learner, Line
 from core.turns.conversation import private_key
+from core.turns.places import lately
 
-LATELY: Final = timedelta(days=30)
+RECENT: Final = timedelta(days=30)
 """Where somebody was longer ago they do not look for word from us."""
-_EVENTS: Final = 200
 
 
 def close(session: Session, parcel: Parcel, now: datetime) -> Parcel | None:
@@ -63,10 +63,10 @@ def _chat(target: ReplyTarget) -> tuple[str, str, str]:
 
 
 def _last_word(session: Session, home: ReplyTarget) -> int:
-    """Number the times that a private chat was open by the learner's last word in each."""
+    """Number the times that a private chat was open by what was last said there."""
     newest = session.exec(
-        select(func.max(Inbound.id))
-        .join(Conversation, col(Conversation.id) == col(Inbound.conversation_id))
+        select(func.max(Line.id))
+        .join(Conversation, col(Conversation.id) == col(Line.conversation_id))
         .where(Conversation.key == private_key(home))
     ).one()
     return newest or 0
@@ -78,10 +78,13 @@ def _elsewhere(
     """The address of what a learner last said in any other chat, to be quoted there."""
     said = session.exec(
         select(col(Inbound.message))
-        .where(Inbound.learner_id == learner_id, Inbound.received_at >= now - LATELY)
+        .where(
+            col(Inbound.id) > lately(session),
+            Inbound.learner_id == learner_id,
+            Inbound.received_at >= now - RECENT,
+        )
         .order_by(col(Inbound.id).desc())
-        .limit(_EVENTS)
-    ).all()
+    )
     for message in said:
         try:
             target = InboundMessage.model_validate_json(message or "").target

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core.turns.closed import LATELY
+from core.turns.closed import RECENT
 from tests.house.home import Home
 from tests.house.test_reminders import at_desk
 from tests.servers.telegram import Chat, Person, TelegramServer
@@ -73,7 +73,7 @@ async def test_nobody_is_told_where_they_have_not_been_for_long_or_nowhere(
 ) -> None:
     ada, bob, group = telegram.user(7, "Ada"), telegram.user(8, "Bob"), telegram.supergroup()
     await home.ask(group, ada, "@tutor_bot 1?")
-    home.clock.advance(**{"days": (LATELY + timedelta(days=1)).days})
+    home.clock.advance(**{"days": (RECENT + timedelta(days=1)).days})
     for person in (ada, bob):
         desk = await at_desk(home, person)
         soon = home.clock.now() + timedelta(hours=1, minutes=30)
