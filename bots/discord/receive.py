@@ -83,9 +83,9 @@ def receive(
     quote = quoted(message, own_id, lambda other: own_words(other.content, _known(other, 0))[0])
     answers_us = quote is not None and quote.from_tutor
     to_another = names_another_first(message.content, known.ours)
-    # In our own thread one speaks to us, unless to somebody else.
+    # In our own thread one speaks to us, unless to somebody else or to everybody.
     here = _opened_by(message.channel, own_id) and not to_another
-    here = here and (quote is None or answers_us or forward)
+    here = here and (quote is None or answers_us or forward) and not message.mention_everyone
     content: Text | Command | Unsupported
     if kind is not None:
         content = Unsupported(what=kind)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.process import PATIENCE, Installation
-from tests.servers.discord import DiscordServer
+from tests.servers.discord import Chat, DiscordServer
 from tests.servers.faults import Stage
 from tests.servers.openai import OpenAIServer, Reply
 
@@ -139,3 +139,47 @@ def test_a_process_killed_while_it_answers_answers_once_after_all(
         texts = [m.text for m in ada.private.from_bot]
         assert len(texts) == 2, texts
         assert texts[-1] == "Go on."
+
+
+def test_questions_get_threads_and_what_came_during_a_kill_is_answered(
+    tmp_path: Path, openai: OpenAIServer
+) -> None:
+    openai.default = Reply("Go on.")
+    toml = "[channels.discord]\nthread_per_question = true\n"
+    (tmp_path / "partners.toml").write_text(toml, encoding="utf-8")
+    with DiscordServer(rates=None) as discord:
+        installation = installed(tmp_path, discord, openai, PARTNERS_ACCESS="open")
+        ada = discord.user(7, "Ada")
+        room = discord.guild("Study group", ada).channel("general")
+        process = installation.serve()
+        try:
+            discord.wait_ready_blocking(PATIENCE)
+            ada.say("hello")
+            ada.private.wait_message_blocking(within=PATIENCE)
+            room.say(ada, f"{discord.mention} why is 0! = 1?")
+            discord.wait_for_blocking(lambda: room.threads, PATIENCE)
+            [first] = room.threads
+            assert first.name == "why is 0! = 1?"
+            first.wait_message_blocking(lambda m: m.text == "Go on.", within=PATIENCE)
+            # Answered in order: what came before it is settled, not only shown.
+            first.slash(ada, "persona", {"text": "euler"}).wait_reply_blocking(PATIENCE)
+            process.kill()
+            missed = ada.say("are you there?")
+            first.say(ada, "and 1!?")
+            room.say(ada, f"{discord.mention} and what is e?")
+            process = installation.serve()
+            ada.private.wait_message_blocking(lambda m: m.reply_to == missed.message_id)
+            discord.wait_for_blocking(lambda: len(room.threads) == 2, PATIENCE)
+            second = room.threads[1]
+            second.wait_message_blocking(lambda m: m.text == "Go on.", within=PATIENCE)
+            discord.wait_for_blocking(lambda: len(said(first)) == 3, PATIENCE)
+            assert process.terminate() == 0
+        finally:
+            process.kill()
+        assert second.name == "and what is e?"
+        assert [len(said(place)) for place in (ada.private, first, second, room)] == [2, 3, 1, 0]
+
+
+def said(chat: Chat) -> list[str]:
+    """What a chat shows of the tutor, without what the platform itself tells in its name."""
+    return [message.text for message in chat.from_bot if message.text]

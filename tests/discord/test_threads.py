@@ -85,9 +85,11 @@ async def test_the_answer_and_the_talk_move_into_a_thread_with_a_clean_title(
         thread.say(bob, f"<@{ada.id}> I think so too")
         mine = thread.say(bob, "I wonder")
         thread.say(ada, "you too?", reply_to=mine)
+        thread.say(bob, "@everyone look at this")
+        media.forward(thread, ada, mine)
         thread.say(ada, "/help")
-        heard = (await inbox.wait(6))[1:]
-        assert [m.addressed for m in heard] == [True, False, True, False, True]
+        heard = (await inbox.wait(8))[1:]
+        assert [m.addressed for m in heard] == [True, False, True, False, False, True, True]
         assert heard[-1].content == Command(name="help")
         for message in (question, *heard):
             assert (message.target.chat, message.target.thread) == (str(thread.id),) * 2
