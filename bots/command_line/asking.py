@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from getpass import getpass
 from typing import Protocol
 
 import typer
@@ -32,8 +33,12 @@ class Keyboard:
 
     def secret(self, question: str) -> str:
         """See ``Person``."""
-        given = typer.prompt(question, default="", show_default=False, hide_input=True)
-        return str(given).strip()
+        # The library's prompt writes the question before it hides what is typed, so that a quick
+        # paste would be shown, and lost.
+        try:
+            return getpass(f"{question}: ").strip()
+        except (EOFError, KeyboardInterrupt):
+            raise typer.Abort from None
 
     def yes(self, question: str, *, default: bool) -> bool:
         """See ``Person``."""

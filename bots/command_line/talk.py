@@ -6,10 +6,13 @@ import asyncio
 import locale
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from bots.command_line.start import fail, ground
 
@@ -27,18 +30,24 @@ LONGEST_PIPE = 16 * 1024 * 1024
 """Bytes read from a pipe: far more than any model takes, and a pipe that never ends ends here."""
 
 
-def chat() -> None:
+def chat(
+    file: Annotated[
+        list[Path] | None, typer.Option(help="A file to talk about; may be given several times.")
+    ] = None,
+) -> None:
     """Talk to the tutor in this terminal.
 
-    Piped text is one message, answered once; the answer alone goes to the output.
+    Piped text is one message, answered once; the answer alone goes to the output. In the
+    conversation, /file PATH hands a file over.
 
     Example: echo "why is 0! = 1?" | partners chat
     """
+    files = tuple(file or ())
     piped = _piped()
     with ground(quiet=True) as base:
-        if piped is not None and not piped.strip():
+        if piped is not None and not piped.strip() and not files:
             fail(base.settings.words("There is no question: nothing came in. Write one."))
-        failed = asyncio.run(_chat(base, piped))
+        failed = asyncio.run(_chat(base, piped, files))
     if failed:
         raise SystemExit(1)
 
@@ -70,7 +79,7 @@ def serve() -> None:
         asyncio.run(run(base))
 
 
-async def _chat(base: Ground, piped: str | None) -> bool:
+async def _chat(base: Ground, piped: str | None, files: Sequence[Path]) -> bool:
     """Hold the conversation; True when the answer to a pipe could not be given."""
     from bots.app import build_house, choose_model, only_one, user_name
     from bots.terminal.adapter import TerminalChannel
@@ -103,6 +112,8 @@ async def _chat(base: Ground, piped: str | None) -> bool:
             out=sys.stdout,
             converses=piped is None,
             clock=SystemClock(),
+            words=words,
+            files=base.settings.data / "files",
         )
         asks = piped is None or split_command(piped) is None
         if asks:
@@ -113,10 +124,12 @@ async def _chat(base: Ground, piped: str | None) -> bool:
             if piped is not None:
                 if model.small and asks:
                     channel.say(small_model(words, await detect_servers()))
-                await channel.enter(piped)
+                await channel.enter(piped, files)
                 await house.idle()
                 return channel.failed
             await _greet(words, channel, model)
+            if files:
+                await channel.enter("", files)
             await channel.converse(_line_reader(), house.idle, _interrupts())
             return False
         finally:

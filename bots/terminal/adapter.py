@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from pathlib import Path
 from typing import TextIO
 
+from bots.rendering.clean import printable
+from bots.terminal.files import attachment, fetched, handed_over, saved
 from bots.terminal.receive import CHANNEL, receive
 from bots.terminal.transport import Screen
 from core.channel import (
-    AttachmentGone,
     Capabilities,
     Intake,
     Leaving,
@@ -24,8 +26,9 @@ from core.channel import (
 from core.clock import Clock
 from core.commands.declare import Menu
 from core.context import Attachment, ReplyTarget, Text
-from core.document import Button, Document
+from core.document import Button, Document, File
 from core.events import Content, Stopped, TurnEvent
+from core.i18n import Words
 from core.ids import new_id
 
 _NO_ANSWER = frozenset({"provider_error", "malformed", "empty"})
@@ -50,10 +53,13 @@ class TerminalChannel:
         out: TextIO,
         converses: bool,
         clock: Clock,
+        words: Words,
+        files: Path,
     ) -> None:
         """``window`` names the conversation: a second window open at once has another one.
 
         ``converses`` is False for a pipe: one message, after which no button can be pressed.
+        ``files`` is the folder that what comes as a file is saved in.
         """
         self.account: str = window
         self.failed = False
@@ -64,6 +70,8 @@ class TerminalChannel:
         self._user = user
         self._language = language
         self._clock = clock
+        self._words = words
+        self._files = files
         self._screen = Screen(out)
         self._intake: Intake | None = None
         self._offered: tuple[Button, ...] = ()
@@ -100,6 +108,8 @@ class TerminalChannel:
         self._offered = tuple(button for row in document.buttons for button in row)
         try:
             self._screen.show(document)
+            for file in document.files:
+                self._screen.file(file, self._saved(file))
         except BrokenPipeError:
             self.failed = True
             raise Unreachable("nobody reads the output any more") from None
@@ -130,8 +140,8 @@ class TerminalChannel:
         raise TypeError("a terminal cannot take back what it printed")
 
     async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
-        """Get an attachment. Raises a FetchError."""
-        raise AttachmentGone("nothing is received as an attachment yet")
+        """Read a file that was handed over. Raises a FetchError."""
+        return await asyncio.to_thread(fetched, attachment, most)
 
     def health(self) -> str | None:
         """Always well."""
@@ -150,12 +160,25 @@ class TerminalChannel:
         """Print one of the program's own lines."""
         self._screen.say(text)
 
-    async def enter(self, line: str) -> None:
-        """Hand a line to the house. Raises what the house raises when it cannot keep it."""
+    async def enter(self, line: str, files: Sequence[Path] = ()) -> None:
+        """Hand a line to the house, with files, also those that the line names (``/file``).
+
+        A file that cannot be read is said at once, and nothing is handed over. Raises what the
+        house raises when it cannot keep it.
+        """
         if self._intake is None:
             raise RuntimeError("the terminal has not been opened")
+        if (given := handed_over(line)) is not None:
+            files, line = (*files, *given[0]), given[1]
+        try:
+            attached = tuple(map(attachment, files))
+        except (OSError, ValueError) as error:  # ValueError: a null character in a path
+            self.failed = True
+            self._screen.say(self._unreadable(error))
+            return
         message = receive(
             line,
+            attached,
             message_id=new_id(),
             user=self._user,
             window=self.account,
@@ -168,6 +191,26 @@ class TerminalChannel:
         self._said, self._attempt = "", 0
         self.failed = isinstance(message.content, Text)  # until an answer has come
         await self._intake([message])
+
+    def _saved(self, file: File) -> str:
+        try:
+            return self._words("Saved: {path}", path=printable(str(saved(file, self._files))))
+        except OSError as error:
+            return self._words(
+                "{name} could not be saved in {folder} ({reason}).",
+                name=printable(file.name),
+                folder=self._files,
+                reason=error.strerror or type(error).__name__,
+            )
+
+    def _unreadable(self, error: OSError | ValueError) -> str:
+        if not isinstance(error, OSError) or error.filename in (None, "", "."):
+            return self._words("Write the path behind /file, for example /file notes.pdf")
+        return self._words(
+            "I can't read {path} ({reason}). Check the path; put it in quotes if it has spaces.",
+            path=printable(str(error.filename)),
+            reason=error.strerror or type(error).__name__,
+        )
 
     async def converse(
         self,

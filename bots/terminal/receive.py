@@ -10,6 +10,7 @@ from bots.rendering.clean import printable
 from core.commands.parse import split_command
 from core.context import (
     AccountId,
+    Attachment,
     ChatKind,
     Command,
     Content,
@@ -46,6 +47,7 @@ def decoded(data: bytes, encoding: str) -> str:
 
 def receive(
     line: str,
+    attachments: tuple[Attachment, ...] = (),
     *,
     message_id: str,
     user: str,
@@ -57,21 +59,24 @@ def receive(
 ) -> InboundMessage:
     """Read a line: a number of an offered button, a command, or plain words.
 
-    ``window`` names the conversation; ``offered`` are the buttons last shown, by the message
-    ``origin``. Control characters are left out: no question needs one, and some cannot be stored.
+    Words beside ``attachments`` are nothing else. ``window`` names the conversation; ``offered``
+    are the buttons last shown, by the message ``origin``. Control characters are left out: no
+    question needs one, and some cannot be stored.
     """
     return InboundMessage(
         message_id=message_id,
         target=ReplyTarget(channel=CHANNEL, account=window, chat=user),
         chat_kind=ChatKind.PRIVATE,
         sender=Sender(account=account_of(user), name=user, language=language),
-        content=_content(printable(line), offered, origin),
+        content=Text(text=printable(line)) if attachments else _content(line, offered, origin),
+        attachments=attachments,
         addressed=True,
         received_at=now,
     )
 
 
 def _content(line: str, offered: Sequence[Button], origin: str) -> Content:
+    line = printable(line)
     picked = line.strip()
     if picked.isascii() and picked.isdecimal() and 1 <= int(picked) <= len(offered):
         return Press(action=offered[int(picked) - 1].action, origin=origin)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, TextIO
 
 from bots.rendering.clean import printable
 from bots.terminal.echo import unechoed
+from bots.terminal.files import drawn
 from bots.terminal.render import render
 from bots.terminal.wrap import wrapped
-from core.document import Document
+from core.document import Document, File
 from core.events import Content, Notice, TurnEvent
 
 if TYPE_CHECKING:
@@ -45,6 +46,14 @@ class Screen:
         text = render(document, width=width, color=self._color)
         self._out.write(f"{text}\n\n" if self._visible else f"{text}\n")
         self._out.flush()
+
+    def file(self, file: File, told: str) -> None:
+        """Tell where a file is, as a part of the answer; show a picture where the terminal can."""
+        self._out.write(f"{told}\n")
+        self._out.flush()
+        if self._visible and (drawing := drawn(file)):
+            self._out.write(drawing)
+            self._out.flush()
 
     def say(self, text: str) -> None:
         """Print some of our own lines: to the screen, or aside where the output is a pipe."""

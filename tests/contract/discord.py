@@ -18,6 +18,7 @@ from core.context import InboundMessage
 from core.i18n import words_for
 from tests.contract.stage import Flood, RemoteStage, Seen, bold_in, code_in, readable
 from tests.servers.discord import Channel, Chat, DiscordServer, Person, Shown, Thread, media
+from tests.servers.discord.files import Upload
 from tests.servers.faults import RecordedRequest
 
 _LOADING = 1 << 7
@@ -122,6 +123,28 @@ class DiscordStage(RemoteStage[Person, Chat, Shown]):
     async def sticker(self, place: Chat, person: Person) -> None:
         self._note(media.sticker(place, person))
 
+    async def hand_over(
+        self,
+        place: Chat,
+        person: Person,
+        name: str,
+        data: bytes,
+        words: str = "",
+        *,
+        mention: bool = False,
+    ) -> None:
+        said = f"{self.server.mention} {words}" if mention else words
+        self._note(media.document(place, person, name, data, said))
+
+    async def album(
+        self, place: Chat, person: Person, pictures: Sequence[bytes], words: str
+    ) -> None:
+        uploads = [Upload(f"{n}.png", picture, "image/png") for n, picture in enumerate(pictures)]
+        self._note(place.post(person, words, attachments=uploads))
+
+    async def record(self, place: Chat, person: Person, data: bytes) -> None:
+        self._note(media.voice(place, person, data))
+
     async def edit(self, place: Chat, message: Shown, text: str) -> None:
         place.edit(message, text)
         if not text.startswith("/"):
@@ -168,9 +191,10 @@ class DiscordStage(RemoteStage[Person, Chat, Shown]):
                 code=code_in(message.text),
                 quotes=message.reply_to,
                 rings=bool(message.pinged),
+                file=next(((f.filename, f.data) for f in message.attachments), None),
             )
             for message in place.from_bot
-            if message.text and not message.flags & _LOADING
+            if (message.text or message.attachments) and not message.flags & _LOADING
         ]
 
     def working(self, place: Chat) -> bool:

@@ -111,6 +111,37 @@ class FeishuStage(RemoteStage[Person, Place, Shown]):
     async def sticker(self, place: Place, person: Person) -> None:
         _chat(place).send_sticker(person)
 
+    async def hand_over(
+        self,
+        place: Place,
+        person: Person,
+        name: str,
+        data: bytes,
+        words: str = "",
+        *,
+        mention: bool = False,
+    ) -> None:
+        file = _chat(place).send_file(person, data, name)
+        if words:
+            said = f"@{self.server.bot.name} {words}" if mention else words
+            _chat(place).say(person, said, reply_to=file)
+
+    async def album(
+        self, place: Place, person: Person, pictures: Sequence[bytes], words: str
+    ) -> None:
+        chat = _chat(place)
+        keys = [
+            chat.state.add_file(data, "i.png", "image", from_bot=False).key for data in pictures
+        ]
+        rows = [
+            [{"tag": "text", "text": words}],
+            *([{"tag": "img", "image_key": key}] for key in keys),
+        ]
+        chat.send(person, "post", {"title": "", "content": rows})
+
+    async def record(self, place: Place, person: Person, data: bytes) -> None:
+        _chat(place).send_audio(person, data)
+
     async def edit(self, place: Place, message: Shown, text: str) -> None:
         _chat(place).edit(message, text)
 
@@ -151,10 +182,16 @@ class FeishuStage(RemoteStage[Person, Place, Shown]):
                 code=code_in(message.text),
                 quotes=message.parent_id,
                 rings=bool(message.mentions) or "<at" in json.dumps(message.content),
+                file=self._file(message),
             )
             for message in place.messages
             if message.from_bot
         ]
+
+    def _file(self, message: Shown) -> tuple[str, bytes] | None:
+        key = message.content.get("file_key") or message.content.get("image_key")
+        file = self.server.state.files.get(str(key))
+        return (file.name, file.data) if file else None
 
     def working(self, place: Place) -> bool:
         return any(

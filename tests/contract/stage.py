@@ -47,6 +47,8 @@ class Seen(Generic[M]):
     """Id of the message it answers visibly; None without one."""
     rings: bool
     """Somebody is notified by its words."""
+    file: tuple[str, bytes] | None = None
+    """Name and bytes of the file it is; a picture may have lost its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,12 @@ class Stage(abc.ABC, Generic[P, L, M]):
         """Write; ``mention`` begins with the tutor's name as the platform marks it."""
 
     @abc.abstractmethod
+    async def hand_over(
+        self, place: L, person: P, name: str, data: bytes, words: str = "", *, mention: bool = False
+    ) -> None:
+        """Send a file with words; where the platform takes none beside a file, after it."""
+
+    @abc.abstractmethod
     async def press(self, place: L, person: P, seen: Seen[M], label: str) -> None:
         """Press a button."""
 
@@ -186,6 +194,14 @@ class RemoteStage(Stage[P, L, M]):
     @abc.abstractmethod
     async def sticker(self, place: L, person: P) -> None:
         """Send something that is no text."""
+
+    @abc.abstractmethod
+    async def album(self, place: L, person: P, pictures: Sequence[bytes], words: str) -> None:
+        """Send several pictures at once, with words."""
+
+    @abc.abstractmethod
+    async def record(self, place: L, person: P, data: bytes) -> None:
+        """Send recorded speech."""
 
     @abc.abstractmethod
     async def edit(self, place: L, message: M, text: str) -> None:

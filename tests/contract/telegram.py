@@ -97,6 +97,29 @@ class TelegramStage(RemoteStage[Person, Place, Shown]):
     async def sticker(self, place: Place, person: Person) -> None:
         media.sticker(_chat(place), person)
 
+    async def hand_over(
+        self,
+        place: Place,
+        person: Person,
+        name: str,
+        data: bytes,
+        words: str = "",
+        *,
+        mention: bool = False,
+    ) -> None:
+        caption = f"@tutor_bot {words}" if mention else words
+        media.document(_chat(place), person, name, data, caption)
+
+    async def album(
+        self, place: Place, person: Person, pictures: Sequence[bytes], words: str
+    ) -> None:
+        for number, picture in enumerate(pictures):
+            caption = words if number == 0 else ""
+            media.photo(_chat(place), person, picture, caption, album="77")
+
+    async def record(self, place: Place, person: Person, data: bytes) -> None:
+        media.voice(_chat(place), person, data)
+
     async def edit(self, place: Place, message: Shown, text: str) -> None:
         _chat(place).edit(message, text)
 
@@ -136,10 +159,17 @@ class TelegramStage(RemoteStage[Person, Place, Shown]):
                 code=tuple(message.covered("pre")),
                 quotes=message.reply_to,
                 rings=any(map(_rings, _entities(message))),
+                file=self._file(message),
             )
             for message in place.messages
             if message.from_bot
         ]
+
+    def _file(self, message: Shown) -> tuple[str, bytes] | None:
+        given = message.extra.get("document") or (message.extra.get("photo") or [None])[-1]
+        if given is None:
+            return None
+        return given.get("file_name", ""), self.server.state.files[given["file_id"]].data
 
     def working(self, place: Place) -> bool:
         number = _chat(place).id

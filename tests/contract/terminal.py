@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bots.terminal.adapter import TerminalChannel
 from bots.terminal.receive import account_of
 from core.clock import Clock
+from core.i18n import words_for
 from tests.contract.stage import Seen, Stage
 
+_SAVED = re.compile(r"Saved: (.+)")
 _CHOICE = re.compile(r"\[\d+\] (.+?)(?=  \[|$)")
 
 
@@ -34,13 +38,15 @@ class TerminalStage(Stage[str, str, int]):
     def __init__(self) -> None:
         self._paper = _Paper()
         self._chinese = False
+        self._temporary = TemporaryDirectory()
+        self.folder = Path(self._temporary.name)
         self._door: TerminalChannel | None = None
 
     def open(self) -> None:
         """Nothing to open."""
 
     def close(self) -> None:
-        """Nothing to close."""
+        self._temporary.cleanup()
 
     def channel(self, clock: Clock) -> TerminalChannel:
         self._door = TerminalChannel(
@@ -50,6 +56,8 @@ class TerminalStage(Stage[str, str, int]):
             out=self._paper,
             converses=True,
             clock=clock,
+            words=words_for("en"),
+            files=self.folder,
         )
         return self._door
 
@@ -80,6 +88,20 @@ class TerminalStage(Stage[str, str, int]):
         await self._door.enter(text)
         return len(self._paper.pieces)
 
+    async def hand_over(
+        self,
+        place: str,
+        person: str,
+        name: str,
+        data: bytes,
+        words: str = "",
+        *,
+        mention: bool = False,
+    ) -> None:
+        path = self.folder / name
+        path.write_bytes(data)
+        await self.say(place, person, f'/file "{path}" {words}')
+
     async def press(self, place: str, person: str, seen: Seen[int], label: str) -> None:
         await self.say(place, person, str(seen.labels.index(label) + 1))
 
@@ -91,4 +113,7 @@ def _seen(number: int, piece: str) -> Seen[int]:
     lines = piece.rstrip("\n").split("\n")
     choices = [label for line in lines for label in _CHOICE.findall(line)]
     code = "\n".join(line.strip() for line in lines if line.startswith("    "))
-    return Seen(number, number, piece, tuple(choices), (), (code,) if code else (), None, False)
+    kept = _SAVED.fullmatch(piece.strip())
+    file = (Path(kept[1]).name, Path(kept[1]).read_bytes()) if kept else None
+    blocks = (code,) if code else ()
+    return Seen(number, number, piece, tuple(choices), (), blocks, None, False, file)

@@ -32,11 +32,16 @@ def photo(
     caption: str = "",
     *,
     size: int | None = None,
+    album: str | None = None,
     **where: Any,
 ) -> Shown:
-    """Let a person send a picture; ``size`` claims more bytes than there are."""
+    """Let a person send a picture; ``size`` claims more bytes than there are.
+
+    Pictures with the same ``album`` were sent as one.
+    """
     sizes = [{**chat.state.add_file("photos.jpg", data, size).json(), "width": 640, "height": 480}]
-    return chat.post(user, extra={"photo": sizes, **_captioned(caption)}, **where)
+    group = {"media_group_id": album} if album else {}
+    return chat.post(user, extra={"photo": sizes, **group, **_captioned(caption)}, **where)
 
 
 def voice(chat: Chat, user: Person, data: bytes, *, seconds: int = 3, **where: Any) -> Shown:
