@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -56,14 +57,18 @@ async def test_a_forwarded_picture_comes_along(server: DiscordServer) -> None:
         assert await channel.fetch(passed_on.attachments[0], most=9) == b"png"
 
 
-async def test_an_address_that_ran_out_is_asked_for_again(server: DiscordServer) -> None:
-    ada, inbox = server.user(7, "Ada"), Inbox()
-    async with opened(server, inbox) as channel:
-        media.photo(ada.private, ada, b"png")
-        [photo] = await inbox.wait(1)
-        server.fail("download", 403)
-        assert await channel.fetch(photo.attachments[0], most=9) == b"png"
-        assert len(server.requests_of("download")) == 2
+async def test_an_address_that_ran_out_is_asked_for_again() -> None:
+    moment = [time.time()]
+    with DiscordServer(rates=None, now=lambda: moment[0]) as server:
+        ada, inbox = server.user(7, "Ada"), Inbox()
+        async with opened(server, inbox) as channel:
+            media.photo(ada.private, ada, b"png")
+            [photo] = (await inbox.wait(1))[0].attachments
+            moment[0] += 2 * 24 * 60 * 60
+            assert await channel.fetch(photo, most=9) == b"png"
+            server.fail("download", 403)
+            assert await channel.fetch(photo, most=9) == b"png"
+        assert [r.status for r in server.requests_of("download")] == [404, 200, 403, 200]
 
 
 async def test_no_address_leads_us_anywhere_but_to_the_platform(server: DiscordServer) -> None:
