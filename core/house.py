@@ -19,9 +19,12 @@ from core.capabilities.chat import ChatCapability
 from core.channel import Channel, ChannelStartError, Known, LooksBack
 from core.clock import Clock
 from core.commands import cards, memory, people, talk
+from core.commands import link as linking_commands
 from core.commands.book import CommandBook
-from core.context import InboundMessage, ReplyTarget
+from core.commands.settings import settings
+from core.context import InboundMessage, LearnerId, ReplyTarget
 from core.limits import Limits
+from core.linking.linking import Linking
 from core.llm.port import ChatModel
 from core.logs import log_context
 from core.loop.gates import Budget
@@ -39,12 +42,14 @@ from core.tools.registry import Tool, ToolRegistry
 from core.tools.reminders import cancel_reminder, schedule_reminder
 from core.tools.show_progress import show_progress
 from core.turns.chat import ChatTurn
+from core.turns.consent import consent, expire
 from core.turns.delivery import Delivery
 from core.turns.intake import Defaults, Intake, runs_at_once
 from core.turns.journal import Journal
 from core.turns.lanes import Job, Lanes
 from core.turns.owners import admit
 from core.turns.places import known
+from core.turns.regenerate import again, regenerate
 from core.turns.runner import Runner, show_again
 from core.turns.stopping import stop
 from personas.persona import PersonaLibrary
@@ -93,6 +98,8 @@ class Parts:
     """What may be spent on models in a day."""
     tools: tuple[Tool, ...] = ()
     """Tools beside the house's own."""
+    offers_anew: bool = False
+    """Answers in private chats carry a button that has them answered anew."""
 
 
 class House:
@@ -144,17 +151,24 @@ class House:
                 reader=self._reader,
                 spending=self._spending,
                 memory=parts.memory,
-                corrections=lambda job: self._lanes.corrections(job),
+                corrections=lambda job, known: self._lanes.corrections(job, known),
             ),
             book=lambda: self.book,
             channel=self._channel,
+            offers_anew=parts.offers_anew,
         )
         self._lanes = Lanes(self._runner.work, within=parts.join_within)
+        self._linking = Linking(
+            parts.store,
+            parts.memory,
+            lambda accounts, learner_id: self._lanes.follow(accounts, LearnerId(learner_id)),
+        )
         self.book = self._commands()
 
     async def start(self) -> None:
         """Settle what an earlier process left, then begin to look after the outbox."""
         await self._journal.recover()
+        await self._linking.settle(self._parts.clock.now())
         self._keep(self.delivery.run())
         self._keep(self._settle())
 
@@ -227,8 +241,12 @@ class House:
         """Plan and send the nudges that are due now; write what the journal is behind with."""
         await self._journal.catch_up()
         now = self._parts.clock.now()
+        await self._linking.settle(now)
+        expired = await self._parts.store.write(
+            lambda session: expire(session, now, self._can_edit)
+        )
         swept = await sweep(self._parts.store, now, now, self._parts.defaults.language)
-        if swept.sent:
+        if swept.sent or expired:
             self.delivery.look()
         return swept
 
@@ -250,7 +268,8 @@ class House:
             self.delivery.look()
 
     def _enter(self, job: Job) -> None:
-        if not runs_at_once(job, self.book.immediate):
+        job.busy = self.book.idle(job.message.content) and self._lanes.engaged(job.conversation_id)
+        if not (job.busy or runs_at_once(job, self.book.immediate)):
             self._lanes.put(job)
             return
         task = asyncio.create_task(self._runner.work(job))
@@ -280,11 +299,19 @@ class House:
     def _channel(self, name: str, account: str) -> Channel:
         return self._channels[name, account]
 
+    def _can_edit(self, target: ReplyTarget) -> bool:
+        """False also for a channel that is not open."""
+        channel = self._channels.get((target.channel, target.account))
+        return channel is not None and channel.capabilities.can_edit
+
     def _proactive(self, target: ReplyTarget) -> bool:
         return self._channel(target.channel, target.account).capabilities.proactive
 
     def _busy(self, conversation_id: str) -> bool:
         return self._lanes.running(conversation_id) is not None
+
+    def _budgets(self) -> Mapping[str, Budget]:
+        return {ChatCapability.name: self._runner.chat.budget}
 
     def _commands(self) -> CommandBook:
         """Every command, in the order of the menu."""
@@ -293,18 +320,25 @@ class House:
         persona_command, persona_button = people.persona(parts.personas, self.partners)
         language_command, language_button = people.language()
         timezone_command, timezone_button = people.timezone()
+        link_command, link_button = linking_commands.link(
+            self._linking, parts.store, parts.defaults.language
+        )
+        anew_command, anew_button = regenerate(parts.store, parts.personas, self._can_edit)
         return CommandBook(
             (
                 talk.start(parts.personas, self.partners, parts.model.small),
                 help_command,
                 talk.new(),
                 stop(self._lanes, self._channel),
+                anew_command,
                 persona_command,
                 *cards.commands(),
                 memory.memory(parts.memory),
                 memory.remember_(parts.memory),
                 language_command,
                 timezone_command,
+                settings(parts.personas, self.partners, parts.model, self._budgets),
+                link_command,
                 talk.status(parts.model.name, self.health, self._busy, self._spending),
             ),
             (
@@ -312,8 +346,12 @@ class House:
                 persona_button,
                 language_button,
                 timezone_button,
+                link_button,
                 people.reminder(),
                 *cards.actions(),
+                anew_button,
+                again(parts.store, self._can_edit),
+                consent(parts.store, self._can_edit),
                 show_again(),
                 admit(parts.defaults.language),
             ),

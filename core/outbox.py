@@ -12,7 +12,9 @@ Only transactions live here; ``delivery`` talks to the channels.
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -38,7 +40,8 @@ class Parcel:
     key: str
     target: ReplyTarget
     document: Document
-    edits: str | None
+    edits: tuple[str, ...]
+    """Platform ids of the messages that the first parts replace, in their order."""
     preview: str | None
     part: int
     attempts: int
@@ -53,11 +56,16 @@ class Parcel:
         """The present part takes the place of a preview."""
         return self.preview is not None and self.part == 0
 
+    @property
+    def replaces(self) -> str | None:
+        """Platform id of the message that the present part replaces."""
+        return self.edits[self.part] if self.part < len(self.edits) else None
+
     def repeatable(self, now: datetime, seconds: float) -> bool:
         """True while the part may be sent again: what replaces always, else in the key's life."""
         tried = self.tried_at or now
         # A clock that was set back tells no age: a small step is forgiven, as one forward is.
-        replaces = self.edits is not None or self.concludes
+        replaces = self.replaces is not None or self.concludes
         return replaces or abs(now - tried) < timedelta(seconds=seconds)
 
 
@@ -71,7 +79,7 @@ def post(
     language: str,
     conversation_id: str | None = None,
     learner_id: str | None = None,
-    edits: str | None = None,
+    edits: Sequence[str] = (),
     preview: str | None = None,
 ) -> Parcel | None:
     """Put a document into the outbox within the caller's transaction.
@@ -83,7 +91,7 @@ def post(
         key=key,
         target=target,
         document=document,
-        edits=edits,
+        edits=tuple(edits),
         preview=preview,
         part=0,
         attempts=0,
@@ -102,7 +110,8 @@ def post(
         "conversation_id": conversation_id,
         "learner_id": learner_id,
         "language": language,
-        "edits": edits,
+        "edits": edits[0] if edits else None,
+        "more_edits": json.dumps(edits[1:]) if len(edits) > 1 else None,
         "preview": preview,
         "state": OutgoingState.PENDING,
         "part": 0,
@@ -126,7 +135,7 @@ def _open(row: Outgoing) -> Parcel | None:
         key=row.key,
         target=target,
         document=document,
-        edits=row.edits,
+        edits=(row.edits, *json.loads(row.more_edits or "[]")) if row.edits else (),
         preview=row.preview,
         part=row.part,
         attempts=row.attempts,
@@ -237,9 +246,14 @@ def put_back(session: Session, parcel: Parcel, not_before: datetime) -> None:
 
 def as_new_message(session: Session, parcel: Parcel) -> None:
     """The message to replace cannot be edited any more: say it anew."""
-    parcel.edits = parcel.preview = None
+    parcel.edits, parcel.preview = (), None
     sending, pending = OutgoingState.SENDING, OutgoingState.PENDING
-    _move(session, parcel, sending, pending, edits=None, preview=None)
+    _move(session, parcel, sending, pending, edits=None, more_edits=None, preview=None)
+
+
+def done(session: Session, parcel: Parcel) -> None:
+    """Leave out the rest, which is no part of the document."""
+    _move(session, parcel, OutgoingState.SENDING, OutgoingState.SENT)
 
 
 def fail(session: Session, parcel: Parcel) -> None:

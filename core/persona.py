@@ -1,4 +1,4 @@
-"""Which persona answers: the learner's choice for this conversation, else the account's.
+"""Which persona answers, and how: the learner's choice for this conversation, else the account's.
 
 Nothing that anybody writes in a message has a say in it.
 """
@@ -6,13 +6,19 @@ Nothing that anybody writes in a message has a say in it.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
+from typing import Final
 
 from sqlalchemy import bindparam
 from sqlmodel import Session, select
 
+from core.loop.gates import Budget
 from core.store.session import insert_new
 from core.store.tables import PersonaChoice
 from personas.persona import Persona, PersonaLibrary, PersonaUnknown
+
+SMALL_ANSWER_TOKENS: Final = 400
+"""A small model rambles; what it has to say comes first."""
 
 _CHOICE = select(PersonaChoice.persona_id).where(
     PersonaChoice.learner_id == bindparam("learner"),
@@ -42,6 +48,16 @@ def resolve(personas: PersonaLibrary, *ids: str | None) -> Persona:
             with suppress(PersonaUnknown):
                 return personas.get(persona_id)
     return personas.default
+
+
+def tuned(budget: Budget, persona: Persona, *, small: bool) -> Budget:
+    """Return a capability's budget as it holds for a persona, and for a ``small`` model."""
+    if persona.model.temperature is not None:
+        budget = replace(budget, temperature=persona.model.temperature)
+    if small:
+        most = min(budget.responding_max_tokens, SMALL_ANSWER_TOKENS)
+        budget = replace(budget, responding_max_tokens=most, answer_now_max_tokens=most)
+    return budget
 
 
 def choose(session: Session, learner_id: str, conversation_id: str, persona_id: str) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypedDict
 
 from core.context import AccountId
 from core.environment import SettingsError
@@ -71,6 +71,7 @@ _LIMITS: Final = MappingProxyType(
 
 JOIN_SECONDS: Final = 8.0
 _JOIN: Final = _Number("join_seconds", 0, 600, whole=False)
+_BUTTON: Final = "regenerate_button"
 
 _OTHER_SHAPES: Final = MappingProxyType(
     {
@@ -85,6 +86,13 @@ _OTHER_SHAPES: Final = MappingProxyType(
 """Flat ways to write a key, taken as what they mean."""
 
 
+class Conversation(TypedDict, total=False):
+    """What ``[conversation]`` says."""
+
+    join_seconds: float
+    regenerate_button: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Tuning:
     """What ``partners.toml`` says, complete."""
@@ -92,6 +100,8 @@ class Tuning:
     capabilities: Mapping[str, Budget] = field(default_factory=lambda: DEFAULTS)
     join_seconds: float = JOIN_SECONDS
     """Messages that wait for their turn are one question when no more time lies between them."""
+    regenerate_button: bool = True
+    """Answers in private chats carry a button that has them answered anew."""
     limits: Limits = field(default_factory=Limits)
     """Of ``[limits]``: what may be spent on models in a day."""
     allow: tuple[AccountId, ...] = ()
@@ -201,7 +211,7 @@ class _Reader:
                 self.no_table(f"channels.{name}", table)
         return Tuning(
             capabilities=MappingProxyType(capabilities),
-            join_seconds=self.join_seconds(self.table(tables, "conversation")),
+            **self.conversation(self.table(tables, "conversation")),
             limits=self.limits(self.table(tables, "limits")),
             allow=tuple(self.accounts(access.get("allow", []), "access.allow")),
             partners=read_tables(
@@ -320,14 +330,31 @@ class _Reader:
                 values[key] = usable
         return Limits(**values)  # type: ignore[arg-type]  # fields by checked name
 
-    def join_seconds(self, table: Mapping[str, object]) -> float:
-        usable: float | None = None
+    def conversation(self, table: Mapping[str, object]) -> Conversation:
+        found = Conversation()
         for key, value in table.items():
+            name = f"conversation.{key}"
             if key == _JOIN.name:
-                usable = self.number(f"conversation.{key}", value, _JOIN, JOIN_SECONDS)
+                usable = self.number(name, value, _JOIN, JOIN_SECONDS)
+                if usable is not None:
+                    found["join_seconds"] = usable
+            elif key != _BUTTON:
+                self.unknown(key, "conversation.", (_JOIN.name, _BUTTON))
+            elif isinstance(value, bool):
+                found["regenerate_button"] = value
             else:
-                self.unknown(key, "conversation.", (_JOIN.name,))
-        return JOIN_SECONDS if usable is None else usable
+                self.warnings.append(
+                    self.words(
+                        "{file}: {key} is “{value}”, which cannot be used; it stays {default}. "
+                        "Write one of: {choices}.",
+                        file=self.file,
+                        key=name,
+                        value=str(value)[:80],
+                        default="true",
+                        choices="true, false",
+                    )
+                )
+        return found
 
     def accounts(self, value: object, key: str) -> Iterator[AccountId]:
         if isinstance(value, str):

@@ -136,6 +136,22 @@ def serialise(document: MemoryDocument) -> bytes:
     return "".join(line.raw for line in document.lines).encode("utf-8", "surrogateescape")
 
 
+def body_end(document: MemoryDocument) -> int:
+    """Index before the closing rule with footnotes, or before a block that nothing closes.
+
+    What is placed inside an open fence or comment would be hidden from everyone.
+    """
+    lines = document.lines
+    end = len(lines) if document.unclosed is None else document.unclosed
+    tail = end
+    while tail and lines[tail - 1].kind in (Kind.BLANK, Kind.FOOTNOTE):
+        tail -= 1
+    footnotes = any(line.kind is Kind.FOOTNOTE for line in lines[tail:end])
+    if footnotes and tail and lines[tail - 1].kind is Kind.RULE:
+        return tail - 1
+    return tail if footnotes else end
+
+
 def _bare(raw: str) -> str:
     """A line without its line end and the byte order mark some editors put first."""
     return raw.removesuffix("\n").removesuffix("\r").removeprefix("\ufeff")

@@ -64,28 +64,39 @@ def format_event(event: Event) -> str:
     return "\n".join(lines) + f" ^e_{event.id}\n"
 
 
-def parse_day(text: str, day: date) -> Day:
-    """Read a day file's text. Nothing raises: what is no event is ``other``."""
-    events: dict[str, Event] = {}
-    other: list[str] = []
+def pieces(text: str, day: date) -> list[tuple[Event | None, list[str]]]:
+    """Cut a day file's text into sealed events and single other lines, in file order.
+
+    Lines come without their line feed; joined by line feeds they are the text again.
+    """
+    found: list[tuple[Event | None, list[str]]] = []
     pending: list[str] = []  # raw lines of an event whose seal has not come yet
     for raw in text.split("\n"):
         line = raw.removesuffix("\r")  # an editor's line ends; we never write a bare return
         if pending and line and not line.startswith(_INDENT):
-            other += pending  # torn: the next thing began before the seal came
+            # Torn: the next thing began before the seal came.
+            found += [(None, [one]) for one in pending]
             pending = []
         if pending or _HEAD.match(line):
             pending.append(raw)
         else:
-            other.append(raw)
+            found.append((None, [raw]))
         if pending and _SEAL.search(line):
             event = _read_event(pending, day)
-            if event is None:
-                other += pending
-            else:
-                events.setdefault(event.id, event)
+            found += [(event, pending)] if event else [(None, [one]) for one in pending]
             pending = []
-    other += pending
+    return found + [(None, [one]) for one in pending]
+
+
+def parse_day(text: str, day: date) -> Day:
+    """Read a day file's text. Nothing raises: what is no event is ``other``."""
+    events: dict[str, Event] = {}
+    other: list[str] = []
+    for event, lines in pieces(text, day):
+        if event is None:
+            other += lines
+        else:
+            events.setdefault(event.id, event)
     return Day(tuple(sorted(events.values(), key=lambda e: e.id)), tuple(other))
 
 

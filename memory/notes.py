@@ -10,7 +10,7 @@ import re
 from enum import Enum, auto
 
 from memory.characters import escape, is_blank, printable
-from memory.document import Kind, MemoryDocument, parse
+from memory.document import Kind, MemoryDocument, body_end, parse
 from memory.layers import LearnerFolder, Profile
 from memory.redact import redact
 
@@ -77,7 +77,7 @@ def _bullet(note: str) -> list[str]:
 def _notes_section(document: MemoryDocument) -> tuple[int | None, int]:
     """Return (index of the heading, or None; index of the line before which a note goes)."""
     lines = document.lines
-    end = _body_end(document)
+    end = body_end(document)
     start = next(
         (
             i
@@ -94,22 +94,6 @@ def _notes_section(document: MemoryDocument) -> tuple[int | None, int]:
     while end > (start or 0) and lines[end - 1].kind is Kind.BLANK:
         end -= 1
     return start, end
-
-
-def _body_end(document: MemoryDocument) -> int:
-    """Index before the closing rule with footnotes, or before a block that nothing closes.
-
-    A note placed inside an open fence or comment would be hidden from everyone.
-    """
-    lines = document.lines
-    end = len(lines) if document.unclosed is None else document.unclosed
-    tail = end
-    while tail and lines[tail - 1].kind in (Kind.BLANK, Kind.FOOTNOTE):
-        tail -= 1
-    footnotes = any(line.kind is Kind.FOOTNOTE for line in lines[tail:end])
-    if footnotes and tail and lines[tail - 1].kind is Kind.RULE:
-        return tail - 1
-    return tail if footnotes else end
 
 
 def _stands_in(document: MemoryDocument, start: int | None, end: int, bullet: list[str]) -> bool:

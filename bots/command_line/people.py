@@ -191,13 +191,14 @@ def _learners(session: Session) -> list[tuple[Learner, Account]]:
 
 
 def _find(session: Session, name: str) -> str | None:
+    from core.linking.linking import current_learner
     from core.store.tables import Account, Learner
 
     account = session.get(Account, name)
     if account is not None:
         return account.learner_id
     learner = session.get(Learner, name.upper())
-    return learner.id if learner else None
+    return current_learner(session, learner.id) if learner else None
 
 
 def _nobody(words: Words, name: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from core.commands.declare import Menu
 from core.commands.request import Action, Command
+from core.context import Command as Typed
+from core.context import Content, Press
 from core.i18n import LANGUAGES, Language, words_for
 
 
@@ -36,6 +38,14 @@ class CommandBook:
         """True for a command that never waits for a turn under way."""
         command = self.command(name)
         return command is not None and command.spec.immediate
+
+    def idle(self, content: Content) -> bool:
+        """True for a command or a button that is refused while a turn is under way."""
+        if isinstance(content, Typed):
+            command = self.command(content.name)
+            return command is not None and command.spec.idle
+        found = self.action(content.action) if isinstance(content, Press) else None
+        return found is not None and found[0].idle
 
     def nearest(self, name: str) -> str | None:
         """The known name a mistyped one probably means."""

@@ -39,6 +39,8 @@ class CommandSpec:
     """Shows or changes what is the learner's alone; in a group it points to the private chat."""
     immediate: bool = False
     """Answered at once, never waiting for a turn under way."""
+    idle: bool = False
+    """Makes no sense while a turn is under way: it is refused then, at once."""
     choices: Choices | None = None
     """Suggests arguments where an app can show suggestions; None where there are none to name."""
 

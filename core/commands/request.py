@@ -7,8 +7,8 @@ takes effect exactly once, also when the process is killed around it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlmodel import Session
@@ -17,6 +17,8 @@ from core.commands.declare import CommandSpec
 from core.context import ChatKind, InboundMessage, LearnerId
 from core.document import Document
 from core.i18n import Words
+from core.loop.host import Decision
+from core.loop.saved import RoundDone
 from memory.journal import Event
 
 
@@ -65,7 +67,26 @@ class Reply:
     ended: EndedTurn | None = None
 
 
-Answer = Reply | Callable[[Session], Reply]
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """A question goes to the model once more, and what it says ends the request."""
+
+    question: InboundMessage
+    persona: str | None = None
+    """Id of the persona that answers; None is the learner's choice of now."""
+    model: str | None = None
+    """Name of the model; None is the usual one."""
+    answered: bool = False
+    """There is an answer, which stays where no new one comes."""
+    replaces: tuple[str, ...] = ()
+    """Platform ids of the messages of that answer, where they can be replaced."""
+    resume: RoundDone | None = None
+    """Where the question was left, if it is not begun anew ..."""
+    decisions: Mapping[str, Decision] = field(default_factory=dict)
+    """... and what was decided of the calls that waited, by their ids."""
+
+
+Answer = Reply | Rerun | Callable[[Session], Reply]
 Handler = Callable[[Request], Awaitable[Answer]]
 
 
@@ -85,3 +106,5 @@ class Action:
     handle: Handler
     private: bool = False
     """Like ``CommandSpec.private``."""
+    idle: bool = False
+    """Like ``CommandSpec.idle``."""

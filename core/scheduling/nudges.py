@@ -80,6 +80,7 @@ def _candidates(session: Session, as_of: datetime) -> list[str]:
             .where(
                 col(Learner.reminders).is_(True),
                 col(Learner.reminders_from).is_not(None),
+                col(Learner.merged_into).is_(None),
                 col(Learner.home).is_not(None),
                 col(Learner.id).in_(due),
             )

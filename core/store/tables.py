@@ -68,6 +68,8 @@ class Learner(SQLModel, table=True):
     """JSON ``ReplyTarget`` of the learner's own chat: where reminders go."""
     home_language: str | None = None
     """Locale of the account behind ``home``, for reminders when ``language`` is not chosen."""
+    merged_into: str | None = Field(default=None, foreign_key="learner.id")
+    """The learner that this one was joined with: all accounts are that one's now."""
     seen_at: datetime = _instant()
     """When the learner last wrote or pressed."""
     created_at: datetime = _instant()
@@ -140,6 +142,8 @@ class Inbound(SQLModel, table=True):
     one itself."""
     preview: str | None = None
     """Handle of the preview that stands where the answer will be (``Channel.preview``)."""
+    rounds: str | None = None
+    """JSON of ``core.turns.rounds.Kept``: how far its turn has come, until it has ended."""
     received_at: datetime = _instant()
 
 
@@ -159,6 +163,8 @@ class Turn(SQLModel, table=True):
     """The model that answered; None where none was asked."""
     cost: float | None = None
     """Money, in the currency of the prices; None where no price is known."""
+    persona: str | None = None
+    """Id of the persona that answered; None where none was asked."""
     events: str | None = Field(default=None)
     """JSON of memory events not yet known to be in the learner's journal; None once they are."""
     started_at: datetime = _instant()
@@ -180,6 +186,8 @@ class Line(SQLModel, table=True):
     """Of the learner's message, on both lines: a late edit finds the question by it, a second
     try finds the answer."""
     text: str
+    superseded_by: str | None = None
+    """Id of the turn whose answer took the place of this one; None while it stands."""
 
 
 class OutgoingState(StrEnum):
@@ -210,6 +218,8 @@ class Outgoing(SQLModel, table=True):
     language: str = "en"
     edits: str | None = None
     """Platform id of the message to replace; None sends a new one."""
+    more_edits: str | None = None
+    """JSON list of the ids of the messages that further parts replace."""
     preview: str | None = None
     """Handle of the preview whose place the first part takes; None where there is none."""
     state: OutgoingState = Field(default=OutgoingState.PENDING, sa_type=String)
@@ -313,3 +323,86 @@ class Reminder(SQLModel, table=True):
     """The instant it is in the learner's zone."""
     sent_at: datetime | None = _instant(default=None)
     created_at: datetime = _instant()
+
+
+class ConsentState(StrEnum):
+    """What became of a question whether a tool may do something."""
+
+    OPEN = "open"
+    ALLOWED = "allowed"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+    """The learner's question was answered anew meanwhile."""
+
+
+class Consent(SQLModel, table=True):
+    """A turn that waits for its learner's yes or no."""
+
+    __table_args__ = (Index("ix_consent_waiting", "state", "expires_at"),)
+
+    id: str = Field(primary_key=True)
+    turn_id: str = Field(foreign_key="turn.id")
+    """The turn that asked."""
+    message_id: str
+    """Of the learner's question."""
+    calls: str
+    """JSON list of the ids of the calls that wait."""
+    rounds: str
+    """JSON ``core.loop.saved.RoundDone``: where the turn goes on."""
+    state: ConsentState = Field(default=ConsentState.OPEN, sa_type=String)
+    decided_by: str | None = None
+    """``InboundMessage.message_id`` of the press that decided."""
+    expires_at: datetime = _instant()
+    created_at: datetime = _instant()
+
+
+class LinkCode(SQLModel, table=True):
+    """A code by which another account joins its maker's learner, once."""
+
+    code: str = Field(primary_key=True)
+    learner_id: str = Field(foreign_key="learner.id", index=True)
+    account_id: str = Field(foreign_key="account.id")
+    """The account it was made on."""
+    created_at: datetime = _instant()
+    expires_at: datetime = _instant()
+    used_at: datetime | None = _instant(default=None)
+
+
+class LinkGuess(SQLModel, table=True):
+    """A code that led nowhere: there are only so many in an hour."""
+
+    id: int | None = Field(default=None, primary_key=True)
+    account_id: str = Field(foreign_key="account.id", index=True)
+    at: datetime = _instant()
+
+
+class LinkState(StrEnum):
+    """How far two learners are joined."""
+
+    JOINING = "joining"
+    """The rows are joined, the files perhaps not yet."""
+    JOINED = "joined"
+    """It can be undone."""
+    UNDOING = "undoing"
+    """It is being undone, files first."""
+    UNDONE = "undone"
+    FINAL = "final"
+    """It cannot be undone any more."""
+
+
+class Link(SQLModel, table=True):
+    """Two learners that were joined: which stays, and what it would take to part them."""
+
+    id: str = Field(primary_key=True)
+    code: str = Field(unique=True)
+    """The code that joined them."""
+    kept_id: str = Field(foreign_key="learner.id", index=True)
+    """The learner of the one who made the code."""
+    other_id: str = Field(foreign_key="learner.id")
+    state: LinkState = Field(default=LinkState.JOINING, sa_type=String, index=True)
+    moved: str
+    """JSON ``core.linking.rows.Moved``."""
+    undo_cause: str | None = None
+    """The event that asked to undo it."""
+    at: datetime = _instant()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -13,6 +13,7 @@ from sqlmodel import Session, col, select
 
 from core.capabilities.chat import ChatCapability
 from core.clock import study_date
+from core.commands.request import Rerun
 from core.context import (
     Attachment,
     ChatKind,
@@ -31,7 +32,7 @@ from core.limits import Scope
 from core.llm.port import ChatModel
 from core.loop.gates import Budget, Outcome, StopReason, prompt_limit
 from core.partners import Partners
-from core.persona import chosen_persona
+from core.persona import chosen_persona, resolve, tuned
 from core.reading.reader import Fetch, Reader
 from core.spending import Spending
 from core.store.session import Store
@@ -45,11 +46,12 @@ from core.turns.attachments import (
     gather,
     newest_picture,
 )
+from core.turns.consent import Asked
 from core.turns.finish import Ending
 from core.turns.lanes import Job
 from core.turns.metered import Metered
-from core.turns.rounds import TurnHost
-from core.turns.wording import failure, out_of_budget, too_long
+from core.turns.rounds import Corrections, TurnHost
+from core.turns.wording import failure, out_of_budget, stays, too_long
 from memory.document import Audience
 from memory.journal import Event
 from memory.layers import LearnerFolder, Surface
@@ -60,8 +62,6 @@ HISTORY_LINES = 40
 """Newest lines of the conversation that a prompt is built from."""
 VIEW_TOKENS, SMALL_VIEW_TOKENS = 1_500, 100
 """Budget of the memory view, for real models and for small ones."""
-SMALL_ANSWER_TOKENS = 400
-"""A small model rambles; what it has to say comes first."""
 PROMPT_TOKENS = 1_500
 """Room kept for everything around the learner's own text when its length is judged."""
 LIMIT = "limit"
@@ -85,6 +85,7 @@ _HISTORY = (
         .scalar_subquery(),
         # At a second try the question stands in the history already.
         col(Line.message_id).is_distinct_from(bindparam("question")),
+        col(Line.superseded_by).is_(None),
     )
     .order_by(col(Line.id).desc())
     .limit(HISTORY_LINES)
@@ -117,8 +118,8 @@ class ChatTurn:
     spending: Spending
     memory: Path
     """Folder of all learners' memory."""
-    corrections: Callable[[Job], Sequence[InboundMessage]]
-    """Takes what corrects a job under way into it (``Lanes.corrections``)."""
+    corrections: Corrections
+    """Takes what corrects a job under way into it."""
 
     async def run(
         self,
@@ -128,10 +129,12 @@ class ChatTurn:
         started: datetime,
         emit: Callable[[TurnEvent], None],
         fetch: Fetch,
+        again: Rerun,
     ) -> Ending:
         """Answer a question. Every failure of the model is an ending, in words.
 
-        ``fetch`` gets attachments from the channel that the question came by.
+        ``fetch`` gets attachments from the channel that the question came by; ``again`` says how
+        it is run, where it is not for the first time.
         """
         words = words_for(job.language)
         text = _written(question)
@@ -142,7 +145,9 @@ class ChatTurn:
                 document=Document(markdown=too_long(words, text, limit)),
                 started_at=started,
             )
-        loaded = await self.store.read(lambda session: self._load(session, job, question, started))
+        loaded = await self.store.read(
+            lambda session: self._load(session, job, question, started, again)
+        )
         if loaded.limit is not None:
             return await self._too_dear(job, question, started, loaded.limit)
         model = self.model
@@ -154,7 +159,7 @@ class ChatTurn:
         text = "\n\n".join(part for part in (text, came.spoken) if part.strip())
         about = text or came.readable or (question.quote and question.quote.text.strip())
         if came.notices and not about:
-            return self._unread(job, question, started, came)
+            return self._unread(job, question, started, came, again)
         # A group reads the answer, whoever shares the conversation.
         private = question.chat_kind is ChatKind.PRIVATE
         context = UnifiedContext(
@@ -175,21 +180,30 @@ class ChatTurn:
             persona_id=loaded.persona.id,
             target=question.target,
         )
-        host = TurnHost(job, self.corrections)
+        host = TurnHost(job, self.corrections, self.store)
         outcome = await self.capability.run(
             context=context,
             persona=loaded.persona,
             model=Metered(self.model, self.budget, job.tally),
             tools=self.tools.select(loaded.persona.tools, private=private),
-            budget=self._budget(loaded.persona),
+            budget=tuned(self.budget, loaded.persona, small=self.model.small),
             emit=emit,
             host=host,
+            resume=host.kept.rounds if host.kept else again.resume,
+            decisions=again.decisions,
         )
         return self._ending(
-            job, question, turn_id, started, context, loaded.persona, outcome, came, host
+            job, question, turn_id, started, context, loaded.persona, outcome, came, host, again
         )
 
-    def _load(self, session: Session, job: Job, question: InboundMessage, now: datetime) -> _Loaded:
+    def _load(
+        self,
+        session: Session,
+        job: Job,
+        question: InboundMessage,
+        now: datetime,
+        again: Rerun,
+    ) -> _Loaded:
         wanted = {"conversation": job.conversation_id, "question": question.message_id}
         rows = session.exec(_HISTORY, params=wanted).all()
         history = tuple(
@@ -197,18 +211,23 @@ class ChatTurn:
             for role, text, speaker in reversed(rows)
         )
         private = question.chat_kind is ChatKind.PRIVATE
+        persona = chosen_persona(
+            session,
+            self.personas,
+            job.learner_id,
+            job.conversation_id,
+            self.partners.of(question.target).persona,
+        )
+        persona = resolve(self.personas, again.persona, persona.id)
+        if again.model is not None:
+            overrides = persona.model.model_copy(update={"name": again.model})
+            persona = persona.model_copy(update={"model": overrides})
         recent = any(ATTACHED in line.text for line in history[-2 * EXCHANGES :])
         return _Loaded(
             history,
             self.spending.reached(session, now, job.learner_id),
             newest_picture(session, job.conversation_id, question.target) if recent else None,
-            chosen_persona(
-                session,
-                self.personas,
-                job.learner_id,
-                job.conversation_id,
-                self.partners.of(question.target).persona,
-            ),
+            persona,
             self._notes(session, job, private, study_date(now, ZoneInfo(job.zone))),
         )
 
@@ -219,15 +238,6 @@ class ChatTurn:
         notes = view(folder, audience, SMALL_VIEW_TOKENS if self.model.small else VIEW_TOKENS)
         due = due_count(session, job.learner_id, today) if private else 0
         return f"{notes}\n- Cards due for review today: {due}".lstrip() if due else notes
-
-    def _budget(self, persona: Persona) -> Budget:
-        budget = self.budget
-        if persona.model.temperature is not None:
-            budget = replace(budget, temperature=persona.model.temperature)
-        if self.model.small:
-            most = min(budget.responding_max_tokens, SMALL_ANSWER_TOKENS)
-            budget = replace(budget, responding_max_tokens=most, answer_now_max_tokens=most)
-        return budget
 
     async def _too_dear(
         self, job: Job, question: InboundMessage, started: datetime, scope: Scope
@@ -251,7 +261,12 @@ class ChatTurn:
         )
 
     def _unread(
-        self, job: Job, question: InboundMessage, started: datetime, came: Gathered
+        self,
+        job: Job,
+        question: InboundMessage,
+        started: datetime,
+        came: Gathered,
+        again: Rerun,
     ) -> Ending:
         """Nothing came that the model could be asked about: the learner hears why."""
         first_try = question.message_id == job.message.message_id
@@ -262,7 +277,7 @@ class ChatTurn:
             document=Document(markdown=said),
             answers=question.message_id,
             learner_words=_wordless(words_for(job.language), question) if first_try else None,
-            tutor_words=said,
+            tutor_words=None if again.answered else said,
             attached=came.attached(""),
             events=(event,) if event and first_try else (),
             started_at=started,
@@ -279,12 +294,20 @@ class ChatTurn:
         outcome: Outcome,
         came: Gathered,
         host: TurnHost,
+        again: Rerun,
     ) -> Ending:
         words = words_for(job.language)
         said = outcome.text.strip()
         first_try = question.message_id == job.message.message_id
-        if said:
+        asked: Asked | None = None
+        if outcome.saved is not None:
+            asked = Asked(new_id(), question.message_id, outcome.pending, outcome.saved)
+            said = ""  # what it has said is a part of the answer that follows
+            document = asked.document(words)
+        elif said:
             document = Document(markdown=above(came.notices, said))
+        elif again.answered:
+            document = stays(words, turn_id)
         else:
             document = failure(words, persona, outcome.reason, turn_id, question.message_id)
             document = document.model_copy(
@@ -294,11 +317,11 @@ class ChatTurn:
         events = []
         if first_try and (sent := came.event(started, at)) is not None:
             events.append(sent)
-        asked = [context.text] if first_try and context.text != words(UNSPOKEN) else []
-        if asked := [*asked, *host.said]:
-            text = "\n".join(asked)
+        written = [context.text] if first_try and context.text != words(UNSPOKEN) else []
+        if written := [*written, *host.said]:
+            text = "\n".join(written)
             events.append(Event(new_id(started), at, Surface.CHAT, f"asked: {text}"))
-        if said:
+        if said and not again.answered:  # the journal says once what was answered
             kept = said if len(said) <= KEPT_ANSWER else f"{said[:KEPT_ANSWER]} …"
             events.append(Event(new_id(started), at, Surface.CHAT, f"answered: {kept}"))
         return Ending(
@@ -313,6 +336,8 @@ class ChatTurn:
             completion_tokens=job.tally.usage.completion_tokens,
             model=job.tally.model,
             cost=job.tally.cost,
+            persona=persona.id,
+            asked=asked,
             started_at=started,
         )
 

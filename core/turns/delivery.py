@@ -174,10 +174,13 @@ class Delivery:
             await self._store.insist(partial(outbox.claim, parcel=parcel, now=now))
             await self._refused(parcel)
             return
-        if parcel.edits and len(parts) > 1:
-            parcel.edits = None  # too long for one message: say it anew
+        own = len(parts)
+        if len(parcel.edits) > own:
+            words = words_for(parcel.language)
+            spare = Document(markdown=words("(My new answer stands above.)"))
+            parts = [*parts, *list(channel.render(spare)) * (len(parcel.edits) - own)]
         while parcel.part < len(parts) and not self._closing.is_set():
-            if not await self._send(channel, parcel, parts):
+            if not await self._send(channel, parcel, parts, own):
                 return
 
     async def _claim(self, parcel: Parcel) -> None:
@@ -186,15 +189,20 @@ class Delivery:
         if not await self._store.insist(partial(outbox.claim, parcel=parcel, now=now)):
             raise _TakenElsewhere
 
-    async def _send(self, channel: Channel, parcel: Parcel, parts: Sequence[Part]) -> bool:
-        """Send a part; True when the next one may follow (or this one again)."""
+    async def _send(
+        self, channel: Channel, parcel: Parcel, parts: Sequence[Part], own: int
+    ) -> bool:
+        """Send a part; True when the next one may follow (or this one again).
+
+        From ``own`` on the parts only mark messages of a longer answer that stood here before.
+        """
         part = parts[parcel.part]
         last = parcel.part == len(parts) - 1
         try:
-            if parcel.edits:
+            if (replaced := parcel.replaces) is not None:
                 await self._claim(parcel)
-                await channel.edit(parcel.target, parcel.edits, part)
-                sent = Sent(parcel.edits, parcel.target.chat)
+                await channel.edit(parcel.target, replaced, part)
+                sent = Sent(replaced, parcel.target.chat)
             elif parcel.preview and parcel.concludes:
                 await self._claim(parcel)
                 sent = await channel.conclude(parcel.target, parcel.preview, part)
@@ -231,7 +239,11 @@ class Delivery:
             return False
         except Rejected as error:
             log.warning("the platform refused %s: %s", parcel.key, error)
-            if parcel.edits or parcel.concludes:
+            if parcel.part >= own:
+                # Nothing is lost: the answer is there, and what was there before stays.
+                await self._store.insist(partial(outbox.done, parcel=parcel))
+                return False
+            if parcel.replaces is not None or parcel.concludes:
                 await self._store.insist(partial(outbox.as_new_message, parcel=parcel))
                 return True
             await self._refused(parcel)

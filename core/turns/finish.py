@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pydantic import TypeAdapter
-from sqlmodel import Session
+from sqlmodel import Session, col, update
 
 from core.commands.request import EndedTurn
 from core.context import InboundMessage, Role, Text
@@ -19,6 +19,7 @@ from core.document import Document
 from core.outbox import Parcel, post
 from core.store.session import insert_rows, update_where
 from core.store.tables import Inbound, InboundState, Line, Turn
+from core.turns.consent import Asked, withdraw
 from core.turns.joining import question_of
 from core.turns.lanes import Job
 from memory.journal import Event
@@ -37,8 +38,8 @@ class Ending:
     document: Document | None
     """The answer; None for a turn that was stopped, whose stop is answered instead, and for a
     command that was not meant for us."""
-    edits: str | None = None
-    """Platform id of the message that the answer replaces."""
+    edits: tuple[str, ...] = ()
+    """Platform ids of the messages that the answer replaces, part by part."""
     preview: str | None = None
     """Handle of the preview whose place the answer takes."""
     answers: str | None = None
@@ -60,6 +61,10 @@ class Ending:
     """The model that answered; None where none was asked."""
     cost: float | None = None
     """Money, where a price is known."""
+    persona: str | None = None
+    """Id of the persona that was asked."""
+    asked: Asked | None = None
+    """The turn waits for the learner's decision."""
     started_at: datetime = field(kw_only=True)
 
 
@@ -69,7 +74,7 @@ def settle(session: Session, job: Job) -> bool:
     It comes first in the transaction, so that whatever the answer changes happens once.
     """
     equal = {"id": job.inbound_id, "state": InboundState.QUEUED}
-    if update_where(session, Inbound, equal, {"state": InboundState.DONE}) != 1:
+    if update_where(session, Inbound, equal, {"state": InboundState.DONE, "rounds": None}) != 1:
         return False
     for part in job.inbound_ids[1:]:
         done = {"state": InboundState.DONE, "part_of": job.inbound_id}
@@ -94,11 +99,16 @@ def record(
             "completion_tokens": ending.completion_tokens,
             "model": ending.model,
             "cost": ending.cost,
+            "persona": ending.persona,
             "events": EVENTS.dump_json(ending.events).decode() if ending.events else None,
             "started_at": ending.started_at,
             "ended_at": now,
         },
     )
+    if ending.tutor_words and ending.answers and ending.answers != job.message.message_id:
+        _supersede(session, job.conversation_id, ending.answers, turn_id)
+    if ending.asked is not None:
+        ending.asked.keep(session, turn_id, now)
     lines = [
         {
             "conversation_id": job.conversation_id,
@@ -131,6 +141,21 @@ def record(
         edits=ending.edits,
         preview=ending.preview,
     )
+
+
+def _supersede(session: Session, conversation_id: str, message_id: str, turn_id: str) -> None:
+    """Let an earlier answer to a question be one that stands no more."""
+    session.exec(
+        update(Line)
+        .where(
+            col(Line.conversation_id) == conversation_id,
+            col(Line.message_id) == message_id,
+            col(Line.role) == Role.TUTOR,
+            col(Line.superseded_by).is_(None),
+        )
+        .values(superseded_by=turn_id)
+    )
+    withdraw(session, conversation_id, message_id)
 
 
 def _by_now(session: Session, job: Job, ending: Ending) -> str:

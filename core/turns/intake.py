@@ -136,9 +136,10 @@ class Intake:
         def load(session: Session) -> list[Job]:
             rows = session.exec(
                 select(Inbound, Learner, Conversation, Account)
-                .join(Learner, col(Learner.id) == col(Inbound.learner_id))
-                .join(Conversation, col(Conversation.id) == col(Inbound.conversation_id))
                 .join(Account, col(Account.id) == col(Inbound.sender))
+                # Not the row's own: the account may have been joined with another since.
+                .join(Learner, col(Learner.id) == col(Account.learner_id))
+                .join(Conversation, col(Conversation.id) == col(Inbound.conversation_id))
                 .where(
                     Inbound.state == InboundState.QUEUED,
                     Inbound.channel == channel,
@@ -155,6 +156,7 @@ class Intake:
                     conversation.shared,
                     verdict,
                     row.preview,
+                    row.rounds,
                 )
                 for row, learner, conversation, account in rows
                 if (message := _read(row)) is not None
@@ -224,6 +226,7 @@ class Intake:
         shared: bool,
         verdict: Verdict,
         preview: str | None = None,
+        rounds: str | None = None,
     ) -> Job:
         locale = message.sender.language
         return Job(
@@ -236,6 +239,7 @@ class Intake:
             conversation_id=conversation_id,
             shared=shared,
             preview=preview,
+            rounds=rounds,
         )
 
     def _welcome(self, session: Session, account: Account, now: datetime) -> Learner:

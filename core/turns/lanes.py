@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -42,6 +42,10 @@ class Job:
     """A person stopped it: its end is recorded by the stop, not by the turn itself."""
     preview: str | None = None
     """Handle of the preview that stands where the answer will be."""
+    rounds: str | None = None
+    """How far an earlier process had come with it (``core.turns.rounds.Kept``)."""
+    busy: bool = False
+    """It is for a conversation where nothing is under way, and came while something was."""
     said: str = ""
     """As much of the answer as was shown ..."""
     attempt: int = 0
@@ -128,22 +132,25 @@ class Lanes:
         lane = self._lanes.get(conversation_id)
         return lane.job if lane else None
 
-    def corrections(self, job: Job) -> list[InboundMessage]:
+    def corrections(self, job: Job, known: Collection[int]) -> list[tuple[int, InboundMessage]]:
         """Take what waits and corrects the job under way into that job; return it in order.
 
         What stands behind something else of the same person may mean that instead, and waits.
+        ``known`` are events that had joined it before a restart.
         """
         lane = self._lanes.get(job.conversation_id)
-        taken: list[InboundMessage] = []
+        taken: list[tuple[int, InboundMessage]] = []
         if lane is None or lane.job is not job:
             return taken
         account = job.message.sender.account
+        waits = False
         for other in [one for one in lane.waiting if one.message.sender.account == account]:
-            if len(job.inbound_ids) >= MOST or not corrects(other.message, job.messages):
-                break
-            lane.waiting.remove(other)
-            job.join(other)
-            taken.append(other.message)
+            waits = waits or len(job.inbound_ids) >= MOST
+            waits = waits or not corrects(other.message, job.messages)
+            if not waits or other.inbound_id in known:
+                lane.waiting.remove(other)
+                job.join(other)
+                taken.append((other.inbound_id, other.message))
         return taken
 
     def edit(self, inbound_id: int, conversation_id: str, message: InboundMessage) -> None:
@@ -156,6 +163,17 @@ class Lanes:
                 job.edit(inbound_id, message)
                 if job is lane.job and isinstance(message.content, Text):
                     job.reworded = message.content.text
+
+    def follow(self, accounts: Collection[str], learner_id: LearnerId) -> None:
+        """Let what waits and runs of some accounts be another learner's from now on."""
+        for lane in self._lanes.values():
+            for job in (*lane.waiting, lane.job):
+                if job and job.message.sender.account in accounts:
+                    job.learner_id = learner_id
+
+    def engaged(self, conversation_id: str) -> bool:
+        """Tell whether something runs or waits in a conversation."""
+        return conversation_id in self._lanes
 
     async def stop(self, conversation_id: str) -> Job | None:
         """Cancel the job under way and wait for its end; the next one follows by itself."""

@@ -9,18 +9,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import Enum, auto
 from functools import partial
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from core.channel import Channel, Watch
 from core.clock import Clock
 from core.commands.book import CommandBook
-from core.commands.request import Action, Answer, Reply, Request
-from core.context import ChatKind, Command, InboundMessage, Press, Role, Text, Unsupported
+from core.commands.request import Action, Answer, Reply, Request, Rerun
+from core.context import ChatKind, Command, InboundMessage, Press, Text, Unsupported
 from core.document import Document, plain
 from core.events import Content, TurnEvent
 from core.i18n import words_for
@@ -28,24 +28,19 @@ from core.ids import new_id
 from core.logs import log_context, reference
 from core.outbox import Parcel, addressee_of
 from core.store.session import Store, update_where
-from core.store.tables import Inbound, Line, Outgoing
+from core.store.tables import Inbound, Outgoing
 from core.turns.chat import ChatTurn
 from core.turns.delivery import Delivery
 from core.turns.finish import Ending, record, settle
-from core.turns.joining import question_of
 from core.turns.journal import Journal
 from core.turns.lanes import Job
+from core.turns.regenerate import busy
+from core.turns.regenerate import button as anew
 
 log = logging.getLogger(__name__)
 
 COMMAND = "command"
 """Reason of a turn that needed no model."""
-
-
-class Already(Enum):
-    """Why a question is not answered again."""
-
-    ANSWERED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +55,8 @@ class Runner:
     book: Callable[[], CommandBook]
     channel: Callable[[str, str], Channel]
     """The channel of a name and a bot account."""
+    offers_anew: bool
+    """Answers in private chats carry the button of ``core.turns.regenerate``."""
 
     async def work(self, job: Job) -> None:
         """Bring a job to its end. Raises nothing but cancellation."""
@@ -78,9 +75,12 @@ class Runner:
     async def _answer(self, job: Job, turn_id: str, started: datetime) -> None:
         message = job.message
         words = words_for(job.language)
+        if job.busy:
+            await self._say(job, turn_id, started, busy(words))
+            return
         match message.content:
             case Text(text=text) if text.strip() or message.quote or message.attachments:
-                await self._converse(job, message, turn_id, started)
+                await self._converse(job, message, turn_id, started, Rerun(message))
             case Text():
                 await self._say(job, turn_id, started, words("Yes? What shall we work on?"))
             case Unsupported(what=what):
@@ -110,15 +110,6 @@ class Runner:
         found = self.book().action(pressed)
         if found is None:
             words = words_for(job.language)
-            if pressed.startswith("again:"):
-                question = await self._question(job, pressed.removeprefix("again:"))
-                if isinstance(question, InboundMessage):
-                    await self._converse(job, question, turn_id, started)
-                    return
-                if question is Already.ANSWERED:
-                    text = words("I have answered that already: see above.")
-                    await self._say(job, turn_id, started, text)
-                    return
             text = words("This button is out of date. /help shows what I can do.")
             await self._say(job, turn_id, started, text)
             return
@@ -130,53 +121,37 @@ class Runner:
             job, turn_id, started, await action.handle(self._request(job, arguments, started))
         )
 
-    async def _question(self, job: Job, message_id: str) -> InboundMessage | Already | None:
-        """The learner's own earlier question in this chat, to be answered again."""
-        target = job.message.target
-
-        def load(session: Session) -> InboundMessage | Already | None:
-            row = session.exec(
-                select(Inbound).where(
-                    Inbound.channel == target.channel,
-                    Inbound.account == target.account,
-                    Inbound.message_id == message_id,
-                    Inbound.learner_id == job.learner_id,
-                )
-            ).first()
-            if row is None or row.conversation_id != job.conversation_id:
-                return None
-            answered = session.exec(
-                select(col(Line.id)).where(
-                    Line.conversation_id == job.conversation_id,
-                    Line.message_id == message_id,
-                    Line.role == Role.TUTOR,
-                )
-            ).first()
-            return Already.ANSWERED if answered else question_of(session, row.id or 0)
-
-        question = await self.store.read(load)
-        if isinstance(question, InboundMessage) and not isinstance(question.content, Text):
-            return None
-        return question
-
     async def _converse(
-        self, job: Job, question: InboundMessage, turn_id: str, started: datetime
+        self, job: Job, question: InboundMessage, turn_id: str, started: datetime, again: Rerun
     ) -> None:
         """Let the model answer; ``question`` is the job's own message, or an earlier one."""
         target = job.message.target
         job.reworded = None  # the question is read now
         channel = self.channel(target.channel, target.account)
-        preview = channel.preview(
-            target,
-            key=f"preview:{job.inbound_id}",
-            handle=job.preview,
-            shown=partial(self._shown, job),
-        )
-        async with channel.typing(target), preview as watch:
+        watching: AbstractAsyncContextManager[Watch]
+        if again.replaces:
+            # The place of the answer is taken until there is another.
+            watching = nullcontext(lambda _: None)
+        else:
+            watching = channel.preview(
+                target,
+                key=f"preview:{job.inbound_id}",
+                handle=job.preview,
+                shown=partial(self._shown, job),
+            )
+        async with channel.typing(target), watching as watch:
             emit = partial(_seen, job, watch)
             ending = await self.chat.run(
-                job, question, turn_id, started, emit=emit, fetch=channel.fetch
+                job, question, turn_id, started, emit=emit, fetch=channel.fetch, again=again
             )
+        if ending.tutor_words and ending.document and again.replaces:
+            ending = replace(ending, edits=again.replaces)
+        offers = self.offers_anew and channel.capabilities.can_edit
+        if offers and ending.tutor_words and question.chat_kind is ChatKind.PRIVATE:
+            assert ending.document is not None
+            buttons = (*ending.document.buttons, anew(question.message_id))
+            document = ending.document.model_copy(update={"buttons": buttons})
+            ending = replace(ending, document=document)
         await self._finish(job, turn_id, lambda _: replace(ending, preview=job.preview))
 
     async def _shown(self, job: Job, handle: str) -> None:
@@ -186,6 +161,9 @@ class Runner:
         await self.store.insist(lambda session: update_where(session, Inbound, row, preview))
 
     async def _handle(self, job: Job, turn_id: str, started: datetime, answer: Answer) -> None:
+        if isinstance(answer, Rerun):
+            await self._converse(job, answer.question, turn_id, started, answer)
+            return
         target = job.message.target
         can_edit = self.channel(target.channel, target.account).capabilities.can_edit
 
@@ -195,7 +173,7 @@ class Runner:
             return Ending(
                 reason=COMMAND,
                 document=reply.document,
-                edits=replaced,
+                edits=(replaced,) if replaced else (),
                 events=reply.events,
                 ended=reply.ended,
                 language=reply.language,

@@ -67,7 +67,8 @@ def _record(session: Session, request: Request, job: Job | None, *, keeps: bool)
         preview=job.preview,
         answers=job.message.message_id,
         learner_words=asked,
-        tutor_words=f"{said} …" if said else None,
+        # Of an answer to something earlier only a whole one takes the place of the one there is.
+        tutor_words=f"{said} …" if said and asked is not None else None,
         events=events,
         prompt_tokens=job.tally.usage.prompt_tokens,
         completion_tokens=job.tally.usage.completion_tokens,

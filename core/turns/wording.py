@@ -40,6 +40,13 @@ def failure(
     return Document(markdown=f"{text} {ref}", buttons=((again,),))
 
 
+def stays(words: Words, turn_id: str) -> Document:
+    """Say that there is no new answer, so that the earlier one stays."""
+    text = words("I found no new answer, so my earlier one stays.")
+    ref = words("(ref {ref})", ref=reference(turn_id))
+    return Document(markdown=f"{text} {ref}")
+
+
 def out_of_budget(
     words: Words, scope: Scope, now: datetime, again: datetime, zone: str, message_id: str
 ) -> Document:

@@ -22,11 +22,11 @@ _SENDS = ("im.v1.message.create", "im.v1.message.reply")
 class FeishuStage(RemoteStage[Person, Place, Shown]):
     """Feishu: long connection, cards, topics; an app that may read every message of a group."""
 
-    hears_edits = False
-
     def __init__(self) -> None:
-        self.server: FeishuServer = FeishuServer(rates=None)
+        # How soon a busy machine acknowledges is not at issue here.
+        self.server: FeishuServer = FeishuServer(rates=None, ack_seconds=60)
         self.server.grant_scopes("im:message.group_msg")
+        self.server.state.subscribed.add("im.message.updated_v1")
 
     def channel(self, clock: Clock) -> FeishuChannel:
         return FeishuChannel(
@@ -36,7 +36,7 @@ class FeishuStage(RemoteStage[Person, Place, Shown]):
             domain=self.server.url,
             rates=None,
             clock=clock,
-            pace=Pace(first_retry=0.01, longest_retry=0.05),
+            pace=Pace(first_retry=0.01, longest_retry=0.05, look_up=10, commit=30),
         )
 
     def all_taken(self) -> bool:

@@ -80,8 +80,6 @@ class Stage(abc.ABC, Generic[P, L, M]):
 
     remote: ClassVar[bool] = True
     """There is a platform behind the channel: groups, several people, events that come twice."""
-    hears_edits: ClassVar[bool] = True
-    """The channel takes edits of messages as new versions."""
     styled: ClassVar[bool] = True
     """The channel shows bold text as such."""
 

@@ -252,3 +252,34 @@ async def test_what_the_model_says_notifies_nobody(
     await home.tell(ada, f"/remember {alarms}")
     [memory] = [(await home.tell(ada, "/memory"))]
     assert not memory.rings
+
+
+async def test_an_answer_made_anew_takes_the_place_of_the_old_one_where_it_can(
+    home: StageHome, stage: AnyStage, openai: OpenAIServer
+) -> None:
+    ada = stage.person()
+    place = stage.private(ada)
+    openai.script(Reply("First."), Reply("**Second.**"))
+    first = await home.tell(ada, "why?")
+    new = await home.ask(place, ada, "/regenerate")
+    if stage.channel(home.clock).capabilities.can_edit:
+        assert new == []
+        assert home.now(place, first).text.strip() == "Second."
+    else:
+        assert [one.text.strip() for one in new] == ["Second."]
+
+
+async def test_the_button_below_an_answer_makes_it_anew(
+    make_home: MakeHome, stage: AnyStage, openai: OpenAIServer
+) -> None:
+    home = await make_home(offers_anew=True)
+    ada = stage.person()
+    openai.script(Reply("First."), Reply("Second."))
+    first = await home.tell(ada, "why?")
+    if not stage.channel(home.clock).capabilities.can_edit:
+        assert first.labels == ()
+        return
+    assert first.labels == ("↻",)
+    now, new = await home.press(stage.private(ada), ada, first, "↻")
+    assert now.text.startswith("Second.")
+    assert (now.labels, new) == (("↻",), [])

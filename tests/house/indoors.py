@@ -78,6 +78,7 @@ class Indoors(abc.ABC):
         limits: Limits | None = None,
         fallback: str | None = None,
         tools: tuple[Tool, ...] = (),
+        offers_anew: bool = False,
     ) -> None:
         """``database`` is a SQLAlchemy address; None means a file in the folder. ``patience`` is
         the seconds a transaction waits for a lock on it. Every message is a question of its own
@@ -99,6 +100,7 @@ class Indoors(abc.ABC):
         self.limits = limits or Limits()
         self.fallback = fallback
         self.tools = tools
+        self.offers_anew = offers_anew
         self._log = io.StringIO()
         self._handler = logging.StreamHandler(self._log)
         self._handler.setFormatter(JsonFormatter())
@@ -126,6 +128,7 @@ class Indoors(abc.ABC):
                 join_within=self.join_within,
                 limits=self.limits,
                 tools=self.tools,
+                offers_anew=self.offers_anew,
                 transcriber=Transcriber(
                     name="ears", api_key=KEY, base_url=self.openai.base_url, backoff=0.01
                 )

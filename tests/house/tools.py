@@ -60,10 +60,16 @@ class Bells:
 
     def __init__(self) -> None:
         self.rung: list[int] = []
+        self.began = asyncio.Event()
+        self.hangs = False
+        """It rings and does not come back."""
 
     def ring(self, *, needs_consent: bool = True) -> Tool:
         async def run(given: Bell, context: ToolContext) -> str:
             self.rung.append(given.times)
+            self.began.set()
+            if self.hangs:
+                await asyncio.Event().wait()
             return f"rung {given.times} times"
 
         return declare(

@@ -207,7 +207,17 @@ def test_every_number_can_be_set() -> None:
     keys = {line.replace(".", "_") for line in lines}
     settable = {field.name for field in fields(Budget)} - {"prices"}
     limits = {field.name for field in fields(Limits)}
-    assert keys == settable | limits | {"allow", "join_seconds"}
+    assert keys == settable | limits | {"allow", "join_seconds", "regenerate_button"}
+
+
+def test_the_button_is_on_unless_it_is_switched_off() -> None:
+    assert load("").regenerate_button
+    assert not load("[conversation]\nregenerate_button = false").regenerate_button
+    tuning = load('[conversation]\nregenerate_button = "perhaps"\nregenerate_buton = false')
+    assert tuning.regenerate_button
+    odd, unknown = tuning.warnings
+    assert "Write one of: true, false." in odd
+    assert "Did you mean conversation.regenerate_button?" in unknown
 
 
 # --- the way to talk, and what it costs ---------------------------------------------------------
