@@ -67,7 +67,8 @@ PREVIEW_SECONDS: Final = 0.7
 class FeishuChannel:
     """One app. ``words`` are for the one who runs the tutor; ``rates`` None lifts them.
 
-    ``domain`` is the origin of the platform, ``https://open.feishu.cn`` for one.
+    ``domain`` is the origin of the platform, ``https://open.feishu.cn`` for one. With
+    ``answers_all`` a message to all of a group is one to us.
     """
 
     name: str = CHANNEL
@@ -81,6 +82,7 @@ class FeishuChannel:
         words: Words,
         domain: str = ORIGINS["feishu"],
         rates: Rates | None = RATES,
+        answers_all: bool = False,
         clock: Clock | None = None,
         pace: Pace | None = None,
     ) -> None:
@@ -88,6 +90,7 @@ class FeishuChannel:
         self._secret = secret
         self._words = words
         self._domain = domain
+        self._answers_all = answers_all
         self._clock = clock or SystemClock()
         self._pace = pace
         self._limiter = Limiter(rates)
@@ -109,11 +112,17 @@ class FeishuChannel:
         started = False
         try:
             me = await self._introduce(rest)
+            pace = self._pace or Pace()
             receiving = Receiving(
-                intake, Lookups(rest, me), me, clock=self._clock, words=self._words
+                intake,
+                Lookups(rest, me, pace.look_up),
+                me,
+                seconds=pace.commit,
+                clock=self._clock,
+                words=self._words,
             )
             connection = Connection(
-                rest, self.account, receiving.take, words=self._words, pace=self._pace or Pace()
+                rest, self.account, receiving.take, words=self._words, pace=pace
             )
             try:
                 await connection.start()
@@ -217,7 +226,7 @@ class FeishuChannel:
         try:
             answer = await rest.call("GET", "/bot/v3/info")
             bot = answer["bot"]
-            me = Me(app_id=self.account, open_id=str(bot["open_id"]))
+            me = Me(self.account, str(bot["open_id"]), self._answers_all)
         except CALL_ERRORS as error:
             raise self._start_error(error) from error
         except (KeyError, TypeError) as error:

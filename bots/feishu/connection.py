@@ -63,6 +63,10 @@ class Pace:
     first_retry: float = 0.5
     """Pause after a first failure; it doubles."""
     longest_retry: float = 30.0
+    look_up: float = 1.0
+    """How long one event may wait for its look-ups: a third of the time it has ..."""
+    commit: float = 1.0
+    """... and as long for its commit."""
 
 
 class ConnectError(Exception):
@@ -125,9 +129,13 @@ class _Client(library.Client):  # type: ignore[misc]  # the library has no types
             task.cancel()
         if self._lasting | self._handling:
             await asyncio.wait(self._lasting | self._handling)
+        connection = self._conn
         with contextlib.suppress(TimeoutError, WebSocketException, OSError):
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self._disconnect()
+        if connection is not None:
+            connection.transport.abort()  # where the platform is silent it would stay open
+            await connection.wait_closed()
 
     # What the library calls
 

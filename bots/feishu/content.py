@@ -31,11 +31,14 @@ class Said:
     """It begins with the mention of somebody else."""
 
 
-def said(kind: str, content: object, mentions: object, own_id: str) -> Said | None:
+def said(
+    kind: str, content: object, mentions: object, own_id: str, *, all_means_us: bool = False
+) -> Said | None:
     """Return the words of a text, a post or a card; None for everything else.
 
     ``content`` is the JSON string of a message, ``mentions`` its list of entries, ``own_id`` the
-    bot's open_id: nothing but that exact id is a mention of us (F064), ``@all`` is none (F065).
+    bot's open_id: nothing but that exact id is a mention of us (F064), and ``@all`` only where
+    ``all_means_us`` (F065). That is listed among the mentions or stands in the text alone (F066).
     """
     try:
         value = json.loads(content) if isinstance(content, str) else None
@@ -44,6 +47,8 @@ def said(kind: str, content: object, mentions: object, own_id: str) -> Said | No
     if not isinstance(value, dict):
         return None
     names = _names(mentions, own_id)
+    all_listed = _ALL in names
+    names[_ALL] = None if all_means_us else "@all"
     match kind:
         case "text":
             text = str(value.get("text") or "")
@@ -56,7 +61,8 @@ def said(kind: str, content: object, mentions: object, own_id: str) -> Said | No
     text = text.replace("\x00", "").strip()
     first = _KEY.match(text)
     for_another = first is not None and first[0] != _ALL and names.get(first[0]) is not None
-    mentioned = any(name is None for name in names.values())
+    mentioned = any(name is None for key, name in names.items() if key != _ALL)
+    mentioned |= all_means_us and (all_listed or _ALL in text)
     return Said(_resolved(text, names).strip(), mentioned, for_another)
 
 
@@ -70,7 +76,6 @@ def _names(mentions: object, own_id: str) -> dict[str, str | None]:
         open_id = given.get("open_id") if isinstance(given, dict) else given
         name = shown_name(str(entry.get("name") or "")) or "?"
         names[str(entry.get("key"))] = None if own_id and open_id == own_id else f"@{name}"
-    names.setdefault(_ALL, "@all")
     return names
 
 

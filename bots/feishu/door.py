@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Final
 
@@ -12,6 +13,8 @@ from core.channel import Channel
 from core.context import AccountId
 from core.environment import SettingsError, variable
 from core.i18n import N_, Words
+
+log = logging.getLogger(__name__)
 
 GROUP = FeishuSettings
 NEEDS = {"app_id": "app_id", "app_secret": "app_secret"}
@@ -54,12 +57,16 @@ def channel(settings: FeishuSettings, words: Words, tuning: Mapping[str, object]
 
     assert settings.app_id is not None
     assert settings.app_secret is not None
+    answers_all = tuning.get("answer_all", False)
+    if not isinstance(answers_all, bool):
+        log.warning("partners.toml: answer_all must be true or false; false is used")
     return FeishuChannel(
         settings.app_id,
         settings.app_secret,
         words=words,
         domain=settings.domain,
         rates=rates_from(tuning, RATES),
+        answers_all=answers_all is True,
     )
 
 

@@ -19,8 +19,6 @@ log = logging.getLogger(__name__)
 
 _MOST_AUTHORS: Final = 10
 """People of a bundle whose names are asked for."""
-LOOKUP_SECONDS: Final = 1.0
-"""How long one event may wait for its look-ups: a third of the time it has."""
 REMEMBERED: Final = 2000
 
 _UNKNOWN: Final = frozenset({41012, 41050, 99991672})
@@ -53,11 +51,12 @@ class Recent(Generic[K, V]):
 
 
 class Lookups:
-    """The look-ups of one app, with what they brought so far."""
+    """The look-ups of one app, with what they brought so far. Each may take some ``seconds``."""
 
-    def __init__(self, rest: Rest, me: Me) -> None:
+    def __init__(self, rest: Rest, me: Me, seconds: float) -> None:
         self._rest = rest
         self._me = me
+        self._seconds = seconds
         self._names: Recent[str, str] = Recent(REMEMBERED)
         self._private: Recent[str, bool] = Recent(REMEMBERED)
 
@@ -67,23 +66,34 @@ class Lookups:
 
     async def parent(self, message_id: str) -> Known:
         """Return the message replied to and its author's name, as far as they are to be had."""
-        found = await _in_time(self._message(message_id))
+        found = await self._in_time(self._message(message_id))
         if found is None:
             return Known()
         author, ours = author_of(found, self._me)
         name = "" if ours else self._names.get(author) or ""
         return Known(parent=found, parent_author=name)
 
+    async def edited(self, message_id: str) -> tuple[dict[str, Any], bool] | None:
+        """Return a message as it is now and whether its chat is private, None for one taken back.
+
+        Raises what calls raise, and TimeoutError.
+        """
+        async with asyncio.timeout(self._seconds):
+            found = await self._message(message_id)
+            if found is None or found.get("deleted"):
+                return None
+            return found, await self._is_private(str(found.get("chat_id"))) is True
+
     async def bundle(self, message_id: str | None) -> str:
         """Return the words of a bundle of messages, empty when they are not to be had."""
         if message_id is None:
             return ""
-        return await _in_time(self._bundle(message_id)) or ""
+        return await self._in_time(self._bundle(message_id)) or ""
 
     async def person(self, open_id: str, chat: str | None) -> Known:
         """Return the name of a person and, of a chat, whether it is a private one."""
         name, private = await asyncio.gather(
-            _in_time(self._name(open_id)), _in_time(self._is_private(chat))
+            self._in_time(self._name(open_id)), self._in_time(self._is_private(chat))
         )
         return Known(name=name or "", private=private)
 
@@ -132,17 +142,16 @@ class Lookups:
         first = items[0] if isinstance(items, list) and items else None
         return first if isinstance(first, dict) else None
 
-
-async def _in_time(looking: Awaitable[K]) -> K | None:
-    """Return what a look-up brings, None when it fails or takes too long."""
-    try:
-        async with asyncio.timeout(LOOKUP_SECONDS):
-            return await looking
-    except TimeoutError:
-        log.debug("a look-up took too long")
-    except CALL_ERRORS as error:
-        log.debug("a look-up failed: %s", reason_of(error))
-    return None
+    async def _in_time(self, looking: Awaitable[K]) -> K | None:
+        """Return what a look-up brings, None when it fails or takes too long."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await looking
+        except TimeoutError:
+            log.debug("a look-up took too long")
+        except CALL_ERRORS as error:
+            log.debug("a look-up failed: %s", reason_of(error))
+        return None
 
 
 def _data(answer: dict[str, Any], *path: str) -> dict[str, Any]:

@@ -21,6 +21,9 @@ _KINDS: Final[Mapping[str, str]] = {
     ".opus": "opus",
 }
 """The platform's own kinds of files, by their endings; all others are a ``stream``."""
+_RECORDING: Final = "audio/ogg"
+"""Recordings are Opus."""
+_VIDEO: Final = "video/mp4"
 
 
 class Place(NamedTuple):
@@ -47,6 +50,8 @@ def attachments(kind: str, content: object, message_id: str) -> tuple[Attachment
             return tuple(_file(value, message_id, AttachmentKind.FILE))
         case "audio":
             return tuple(_file(value, message_id, AttachmentKind.VOICE))
+        case "media":
+            return tuple(_file(value, message_id, AttachmentKind.FILE, _VIDEO))
         case "post":
             return tuple(_in_post(value, message_id))
         case _:
@@ -70,27 +75,30 @@ def _image(value: Mapping[str, Any], message_id: str) -> Iterator[Attachment]:
         yield Attachment(id=" ".join(place), kind=AttachmentKind.IMAGE)
 
 
-def _file(value: Mapping[str, Any], message_id: str, kind: AttachmentKind) -> Iterator[Attachment]:
+def _file(
+    value: Mapping[str, Any], message_id: str, kind: AttachmentKind, mime: str | None = None
+) -> Iterator[Attachment]:
     key = value.get("file_key")
     if isinstance(key, str) and key:
         name = value.get("file_name")
-        voice = kind is AttachmentKind.VOICE
         yield Attachment(
             id=" ".join(Place(message_id, "file", key)),
             kind=kind,
             name=name if isinstance(name, str) else None,
-            mime="audio/ogg" if voice else None,  # recordings are Opus
+            mime=_RECORDING if kind is AttachmentKind.VOICE else mime,
         )
 
 
 def _in_post(value: Any, message_id: str) -> Iterator[Attachment]:
-    """Find the pictures of a post, wherever its language level put them."""
+    """Find pictures and videos of a post, wherever its language level put them."""
     if isinstance(value, list):
         for one in value:
             yield from _in_post(one, message_id)
     elif isinstance(value, dict):
         if value.get("tag") == "img":
             yield from _image(value, message_id)
+        elif value.get("tag") == "media":
+            yield from _file(value, message_id, AttachmentKind.FILE, _VIDEO)
         else:
             for one in value.values():
                 if isinstance(one, list | dict):

@@ -32,6 +32,7 @@ from core.context import (
 
 CHANNEL: Final = "feishu"
 MESSAGE: Final = "im.message.receive_v1"
+EDITED: Final = "im.message.updated_v1"
 PRESS: Final = "card.action.trigger"
 
 ACTION: Final = "action"
@@ -54,6 +55,8 @@ class Me:
     app_id: str
     open_id: str
     """Of the bot."""
+    answers_all: bool = False
+    """``@all`` in a group means us too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,13 @@ def _message(
         return None
     open_id = str(sender["sender_id"]["open_id"])
     private = message.get("chat_type") == "p2p"
-    words = said(kind, message.get("content"), message.get("mentions"), me.open_id)
+    words = said(
+        kind,
+        message.get("content"),
+        message.get("mentions"),
+        me.open_id,
+        all_means_us=me.answers_all,
+    )
     attached = attachments(kind, message.get("content"), str(message["message_id"]))
     quote = _quote(known, me)
     passed_on = _passed_on(kind, words, known)

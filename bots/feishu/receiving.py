@@ -16,6 +16,8 @@ from dataclasses import replace
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
+from bots.feishu.edits import as_written, edited_id
+from bots.feishu.failures import CALL_ERRORS, is_final, reason_of
 from bots.feishu.lookups import Lookups
 from bots.feishu.receive import (
     PRESS,
@@ -26,14 +28,13 @@ from bots.feishu.receive import (
     person_of,
     receive,
 )
+from bots.feishu.rest import Refusal
 from core.channel import Intake
 from core.clock import Clock
 from core.context import ChatKind, InboundMessage, Press
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
-
-COMMIT_SECONDS: Final = 1.0
 
 Answer = Mapping[str, Any]
 """What the platform gets back beside the 200."""
@@ -46,16 +47,24 @@ class NotStoredError(Exception):
 
 
 class Receiving:
-    """The way of one app's events into the inbox."""
+    """The way of one app's events into the inbox; a commit may take some ``seconds``."""
 
     def __init__(
-        self, intake: Intake, lookups: Lookups, me: Me, *, clock: Clock, words: Words
+        self,
+        intake: Intake,
+        lookups: Lookups,
+        me: Me,
+        *,
+        seconds: float,
+        clock: Clock,
+        words: Words,
     ) -> None:
         self.trouble: str | None = None
         """None while messages are stored, else a sentence for the one who runs the tutor."""
         self._intake = intake
         self._lookups = lookups
         self._me = me
+        self._seconds = seconds
         self._clock = clock
         self._words = words
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -69,6 +78,9 @@ class Receiving:
         """
         try:
             body = json.loads(payload)
+            rewritten = edited_id(body)
+            if rewritten is not None:
+                body = await self._rewritten(rewritten)
             message = receive(body, self._me, self._clock.now())
             answer: Answer | None = {} if event_type(body) == PRESS else None
         except _UNREADABLE as error:  # its text would show what was written
@@ -77,7 +89,12 @@ class Receiving:
         if message is not None:
             turn = self._turns.setdefault(message.target.chat, asyncio.Lock())
             async with turn:
-                await self._store(await self._completed(body, message))
+                if rewritten is None and not isinstance(message.content, Press):
+                    private = message.chat_kind is ChatKind.PRIVATE
+                    self._lookups.learn_chat(message.target.chat, private=private)
+                message = await self._completed(body, message)
+                edited = rewritten is not None
+                await self._store(message.model_copy(update={"edited": edited}))
         return answer
 
     async def close(self, seconds: float) -> None:
@@ -85,13 +102,25 @@ class Receiving:
         if self._commits:
             await asyncio.wait(self._commits, timeout=seconds)
 
+    async def _rewritten(self, message_id: str) -> Mapping[str, Any]:
+        """Return a rewritten message as an event, an empty one where nobody may read it any more.
+
+        Raises NotStoredError when it may be had later.
+        """
+        try:
+            found = await self._lookups.edited(message_id)
+        except (TimeoutError, *CALL_ERRORS) as error:
+            if not (isinstance(error, Refusal) and is_final(error)):
+                raise NotStoredError from error
+            log.info("an edit cannot be read: %s", reason_of(error))
+            return {}
+        return {} if found is None else as_written(found[0], private=found[1])
+
     async def _completed(self, body: Mapping[str, Any], message: InboundMessage) -> InboundMessage:
         """Return a message with what its event left out, as far as it is to be had."""
         lookups, me = self._lookups, self._me
         person, chat = person_of(body), message.target.chat
         pressed = isinstance(message.content, Press)
-        if not pressed:
-            lookups.learn_chat(chat, private=message.chat_kind is ChatKind.PRIVATE)
         parent_id = parent_of(body)
         parent = await lookups.parent(parent_id) if parent_id else None
         now = message.received_at
@@ -112,7 +141,7 @@ class Receiving:
         self._commits.add(commit)
         commit.add_done_callback(self._commits.discard)
         # Not cancelled when it is late: it would be stored without anybody working on it.
-        done, _ = await asyncio.wait({commit}, timeout=COMMIT_SECONDS)
+        done, _ = await asyncio.wait({commit}, timeout=self._seconds)
         if not done:
             raise NotStoredError
         commit.result()

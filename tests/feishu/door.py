@@ -62,7 +62,13 @@ class Inbox:
             self._news.notify_all()
 
 
-def door(server: FeishuServer, *, rates: Rates | None = None, secret: str = "") -> FeishuChannel:
+def door(
+    server: FeishuServer,
+    *,
+    rates: Rates | None = None,
+    secret: str = "",
+    answers_all: bool = False,
+) -> FeishuChannel:
     """Return a channel to the server, not started."""
     return FeishuChannel(
         server.app_id,
@@ -70,16 +76,21 @@ def door(server: FeishuServer, *, rates: Rates | None = None, secret: str = "") 
         words=words_for("en"),
         domain=server.url,
         rates=rates,
+        answers_all=answers_all,
         pace=PACE,
     )
 
 
 @asynccontextmanager
 async def opened(
-    server: FeishuServer, inbox: Inbox | None = None, *, rates: Rates | None = None
+    server: FeishuServer,
+    inbox: Inbox | None = None,
+    *,
+    rates: Rates | None = None,
+    answers_all: bool = False,
 ) -> AsyncIterator[FeishuChannel]:
     """A started channel, stopped at the end."""
-    channel = door(server, rates=rates)
+    channel = door(server, rates=rates, answers_all=answers_all)
     await channel.start(inbox or Inbox(), ())
     try:
         yield channel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.feishu.receive import Known, Me, author_of, parent_of, receive
-from core.context import ChatKind, Command, InboundMessage, Press, Quote, Text, Unsupported
+from core.context import (
+    AttachmentKind,
+    ChatKind,
+    Command,
+    InboundMessage,
+    Press,
+    Quote,
+    Text,
+    Unsupported,
+)
 
 ME = Me(app_id="cli_a1b2c3d4e5f6a7b8", open_id="ou_bot")
 UNKNOWN = Known()
@@ -239,6 +249,38 @@ def test_the_pictures_of_a_post_come_with_its_words() -> None:
         message = heard(content, "post")
         assert message.content == Text(text="why?")
         assert [one.id.split()[1:] for one in message.attachments] == [["image", "img_1"]]
+
+
+def test_a_video_is_a_file_alone_and_in_a_post() -> None:
+    video = {"file_key": "file_1", "image_key": "img_1", "file_name": "proof.mp4"}
+    rows = [[{"tag": "media", **video}], [{"tag": "text", "text": "why?"}]]
+    for content, kind in ((video, "media"), ({"title": "", "content": rows}, "post")):
+        [one] = heard(content, kind).attachments
+        assert (one.kind, one.mime, one.name) == (AttachmentKind.FILE, "video/mp4", "proof.mp4")
+        assert one.id.split()[1:] == ["file", "file_1"]
+
+
+def test_all_of_a_group_are_we_only_where_that_is_wished() -> None:
+    entry = {"key": "@_all", "id": {"open_id": ""}, "name": "Everyone"}
+    post = {
+        "title": "",
+        "content": [[{"tag": "at", "user_id": "all"}, {"tag": "text", "text": "?"}]],
+    }
+    wished = replace(ME, answers_all=True)
+    for content, kind, mentions in (
+        ({"text": "@_all /help"}, "text", []),
+        ({"text": "@_all /help"}, "text", [entry]),
+        (post, "post", []),
+    ):
+        body = event(content, kind, chat_type="group", mentions=mentions)
+        kept, meant = receive(body, ME, NOW), receive(body, wished, NOW)
+        assert kept is not None and meant is not None
+        assert (kept.addressed, meant.addressed) == (False, True)
+        assert isinstance(kept.content, Text) and kept.content.text.startswith("@all")
+        said = meant.content
+        assert said == (Text(text="?") if kind == "post" else Command(name="help"))
+    plain = receive(event({"text": "hello"}, chat_type="group"), wished, NOW)
+    assert plain is not None and not plain.addressed
 
 
 def test_a_text_so_long_that_the_app_may_have_cut_it_says_so() -> None:

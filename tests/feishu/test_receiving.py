@@ -179,6 +179,18 @@ async def test_a_reply_to_us_in_a_group_needs_no_mention(server: FeishuServer) -
     assert quote.message_id == ours.message_id
 
 
+@pytest.mark.parametrize("wished", [True, False])
+async def test_all_of_a_group_wake_us_only_where_that_is_wished(
+    server: FeishuServer, wished: bool
+) -> None:
+    inbox, ada = Inbox(), server.user("Ada")
+    group = server.group("g", ada)
+    async with opened(server, inbox, answers_all=wished):
+        for listed in (True, False):
+            await server.wait_settled(group.say(ada, "@all why?", all_listed=listed))
+    assert [message.addressed for message in inbox.messages] == [wished, wished]
+
+
 async def test_a_topic_is_told_with_every_message_in_it(server: FeishuServer) -> None:
     inbox = Inbox()
     ada = server.user("Ada")
@@ -337,7 +349,9 @@ async def test_two_apps_live_side_by_side() -> None:
 async def test_a_stop_leaves_nothing_behind(
     server: FeishuServer, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    gc.collect()  # what other tests left behind is not at issue here
+    async with opened(server):
+        pass  # what loading the library leaves behind, once, is not at issue here
+    gc.collect()  # nor is what other tests left
     before = asyncio.all_tasks()
     with caplog.at_level(logging.DEBUG), warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -39,6 +39,18 @@ def test_with_an_app_it_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (opened.name, opened.account) == ("feishu", APP)
 
 
+@pytest.mark.parametrize("wished", ["yes", 1, None])
+def test_a_wish_to_answer_all_that_is_neither_yes_nor_no_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, wished: object
+) -> None:
+    monkeypatch.setenv("FEISHU_APP_ID", APP)
+    monkeypatch.setenv("FEISHU_APP_SECRET", "secret")
+    channel(FeishuSettings.load(), WORDS, {"answer_all": True})
+    assert caplog.text == ""
+    channel(FeishuSettings.load(), WORDS, {"answer_all": wished})
+    assert "answer_all must be true or false" in caplog.text
+
+
 @pytest.mark.parametrize(("name", "value"), [("FEISHU_APP_ID", APP), ("FEISHU_APP_SECRET", "s")])
 def test_half_an_app_is_told_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str

@@ -40,10 +40,17 @@ class Connection:
 class Gateway:
     """All long connections of one app. Guarded by ``changes.lock``."""
 
-    def __init__(self, changes: Changes, clock: Clock, chance: random.Random) -> None:
+    def __init__(
+        self,
+        changes: Changes,
+        clock: Clock,
+        chance: random.Random,
+        ack_seconds: float = ACK_SECONDS,
+    ) -> None:
         self._changes = changes
         self._clock = clock
         self._chance = chance
+        self._ack_seconds = ack_seconds
         self._numbers = itertools.count(1)
         self._tickets: dict[str, str] = {}
         """Unused tickets to device ids: each address is good for one connection."""
@@ -199,7 +206,7 @@ class Gateway:
             )
             delivery.attempts.append(attempt)
             self._asked[attempt.trace_id] = delivery, attempt
-            delivery.send_at, delivery.ack_by = None, now + ACK_SECONDS
+            delivery.send_at, delivery.ack_by = None, now + self._ack_seconds
             if connection is None:
                 self._failed(delivery, now)
         try:
@@ -218,7 +225,7 @@ class Gateway:
                 return
             delivery, attempt = asked
             now = self._clock.now()
-            attempt.ack = _ack(frame, delivery, now - attempt.sent)
+            attempt.ack = _ack(frame, delivery, now - attempt.sent, self._ack_seconds)
             if delivery.ack_by is not None and attempt is delivery.attempts[-1]:
                 if attempt.ack.code == 200 and not attempt.ack.late:
                     delivery.settle(accepted=True)
@@ -285,8 +292,8 @@ def _frames(delivery: Delivery, attempt: Attempt) -> list[Frame]:
     ]
 
 
-def _ack(frame: Frame, delivery: Delivery, after: float) -> Ack:
-    ack = Ack(delivery.event_id, delivery.event_type, 0, after, after > ACK_SECONDS)
+def _ack(frame: Frame, delivery: Delivery, after: float, most: float) -> Ack:
+    ack = Ack(delivery.event_id, delivery.event_type, 0, after, after > most)
     try:
         answer = json.loads(frame.payload)
         ack.code = int(answer["code"])

@@ -21,7 +21,7 @@ from tests.servers.feishu.chats import Chat
 from tests.servers.feishu.delivery import Ack, Delivery
 from tests.servers.feishu.errors import Refusal
 from tests.servers.feishu.gateway import SERVICE_ID, Connection, Gateway, handshake_refusal
-from tests.servers.feishu.limits import LIFTED, USUAL, Clock, Frequency, Rates
+from tests.servers.feishu.limits import ACK_SECONDS, LIFTED, USUAL, Clock, Frequency, Rates
 from tests.servers.feishu.people import Bot, Person
 from tests.servers.feishu.press import Press
 from tests.servers.feishu.shown import Shown
@@ -53,17 +53,19 @@ class FeishuServer(LocalServer):
         clock: Clock | None = None,
         chance: random.Random | None = None,
         keep_requests: int | None = None,
+        ack_seconds: float = ACK_SECONDS,
     ) -> None:
         """Make an app; its id is fresh unless given, since a client caches tokens by it.
 
         ``token_seconds`` must be over 600: clients take ten minutes off. ``rates`` None lifts
-        every frequency limit; ``chance`` picks the connection an event goes to.
+        every frequency limit; ``chance`` picks the connection an event goes to. ``ack_seconds``
+        are more than the platform's three where the speed of this machine is not at issue.
         """
         if token_seconds <= 600:
             raise ValueError("clients never use a token that lasts ten minutes or less")
         super().__init__(keep_requests=keep_requests)
         self.clock = clock or Clock()
-        gateway = Gateway(self.changes, self.clock, chance or random.Random(0))
+        gateway = Gateway(self.changes, self.clock, chance or random.Random(0), ack_seconds)
         gateway.closed = lambda: self.stopping
         identity = uuid.uuid4().hex
         self.state = State(
