@@ -149,6 +149,12 @@ class Interactions:
         await asyncio.sleep(self._thinking_seconds)
         await self._withdraw(key, promise)
 
+    async def withdraw(self, key: str) -> None:
+        """Take "thinking" back, where it is shown: the answer stands elsewhere."""
+        promise = self._promises.get(key)
+        if promise is not None:
+            await self._withdraw(key, promise)
+
     async def _withdraw(self, key: str, promise: _Promise) -> None:
         await promise.shown.wait()
         async with promise.turn:

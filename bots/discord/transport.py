@@ -123,6 +123,7 @@ class Transport:
                     await self._http().request(route, json=body(part))
             except FAILURES as error:
                 raise edit_error(error) from error
+            await self._interactions.withdraw(target.reply_to or "")
             return Sent(message_id, placed.chat)
 
     async def _placed(self, target: ReplyTarget) -> ReplyTarget:

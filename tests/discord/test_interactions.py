@@ -67,6 +67,24 @@ async def test_the_answer_takes_the_place_of_thinking(
             assert [m.reply_to for m in place.from_bot] == [None, None, None]
 
 
+async def test_a_command_whose_answer_stands_elsewhere_thinks_no_more(
+    server: DiscordServer, ada: Person
+) -> None:
+    inbox = Inbox()
+    async with opened(server, inbox, menus=MENUS) as channel:
+        ada.private.say(ada, "why?")
+        asked = (await inbox.wait(1))[0].target
+        (old,) = await deliver(channel, asked, "First.", reply=True)
+        press = ada.private.slash(ada, "help")
+        target = (await inbox.wait(2))[-1].target
+        await press.wait_answered()
+        assert thinks(press)
+        (part,) = channel.render(Document(markdown="Second."))
+        await channel.edit(target, old.message_id, part)
+        assert not thinks(press)
+    assert [m.text for m in ada.private.from_bot] == ["Second."]
+
+
 async def test_an_answer_that_comes_before_the_promise_waits_for_it(
     server: DiscordServer, ada: Person
 ) -> None:
