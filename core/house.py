@@ -316,7 +316,7 @@ class House:
     def _commands(self) -> CommandBook:
         """Every command, in the order of the menu."""
         parts = self._parts
-        help_command, help_button = talk.help_(lambda: self.book.commands)
+        help_command, *help_buttons = talk.help_(lambda: self.book.commands)
         persona_command, persona_button = people.persona(parts.personas, self.partners)
         language_command, language_button = people.language()
         timezone_command, timezone_button = people.timezone()
@@ -342,7 +342,7 @@ class House:
                 talk.status(parts.model.name, self.health, self._busy, self._spending),
             ),
             (
-                help_button,
+                *help_buttons,
                 persona_button,
                 language_button,
                 timezone_button,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from sqlmodel import Session, func, select
@@ -19,6 +21,9 @@ from core.persona import chosen_persona
 from core.spending import Spending
 from core.store.tables import Conversation, Line
 from personas.persona import PersonaLibrary
+
+IN_A_ROW: Final = 3
+"""Buttons of the menu below ``/help``."""
 
 Probe = Callable[[], Mapping[str, str | None]]
 """State of each channel: None while it works, else what is wrong."""
@@ -62,10 +67,11 @@ def small_model_notice(words: Words) -> str:
     )
 
 
-def help_(commands: Callable[[], Iterable[Command]]) -> tuple[Command, Action]:
+def help_(commands: Callable[[], Iterable[Command]]) -> tuple[Command, Action, Action]:
     """``/help``: what can be done here, in the order of the menu; ``/help add``: that one alone.
 
-    A group is not shown what works in the private chat only.
+    A group is not shown what works in the private chat only. What needs no arguments has a button,
+    for apps without a menu of commands.
     """
 
     def shown(request: Request, command: Command) -> bool:
@@ -87,7 +93,20 @@ def help_(commands: Callable[[], Iterable[Command]]) -> tuple[Command, Action]:
         if not request.private:
             lines.append("")
             lines.append(words("Write to me privately for your cards, reviews and notes."))
-        return Reply(Document(markdown=f"{text}\n\n" + "\n".join(lines)))
+        buttons = [
+            Button(label=f"/{one.spec.name}", action=f"run:{one.spec.name}")
+            for one in commands()
+            if shown(request, one) and _stands_alone(one.spec)
+        ]
+        rows = tuple(tuple(buttons[at : at + IN_A_ROW]) for at in range(0, len(buttons), IN_A_ROW))
+        return Reply(Document(markdown=f"{text}\n\n" + "\n".join(lines), buttons=rows))
+
+    async def run(request: Request) -> Answer:
+        bare = replace(request, arguments="")
+        for command in commands():
+            if command.spec.name == request.arguments and shown(request, command):
+                return await command.handle(bare)
+        return await handle(bare)
 
     def named(typed: str, language: str) -> list[Choice]:
         """Commands of whose name this is the beginning."""
@@ -99,7 +118,13 @@ def help_(commands: Callable[[], Iterable[Command]]) -> tuple[Command, Action]:
         ]
 
     spec = CommandSpec("help", N_("what I can do"), N_("[COMMAND]"), choices=named)
-    return Command(spec, handle), Action("help", handle)
+    return Command(spec, handle), Action("help", handle), Action("run", run)
+
+
+def _stands_alone(spec: CommandSpec) -> bool:
+    """Tell whether a button can stand for a command: it asks for what it needs, and may wait."""
+    asks = not spec.usage or spec.usage.startswith("[") or spec.choices is not None
+    return asks and spec.name != "help" and not (spec.immediate or spec.idle)
 
 
 def _way(words: Words, spec: CommandSpec) -> str:

@@ -98,6 +98,26 @@ async def test_help_with_a_name_explains_that_command_alone(
     assert "/memory" not in closed.text, "a group is not shown what it would be refused"
 
 
+async def test_help_has_a_button_for_each_command_that_needs_nothing_more(
+    home: Home, telegram: TelegramServer
+) -> None:
+    ada, group = telegram.user(7, "Ada"), telegram.supergroup()
+    menu = await home.tell(ada, "/help")
+    assert {"/new", "/review", "/persona", "/timezone"} <= set(menu.labels)
+    assert not {"/add", "/remember", "/help", "/status", "/stop", "/regenerate"} & set(menu.labels)
+    for label in menu.labels:
+        still, below = await home.press(menu, label)
+        assert still == menu, label
+        said = await home.ask(ada.private, ada, label)
+        if label != "/link":  # which gives another code
+            assert [m.text for m in below] == [m.text for m in said], label
+    [shown] = await home.ask(group, ada, "/help")
+    assert "/persona" in shown.labels
+    assert not {"/review", "/memory", "/timezone"} & set(shown.labels)
+    answers = await home.press_forged(ada, shown, "run:memory")
+    assert "privately" in answers[-1].text
+
+
 def test_commands_suggest_what_may_follow_in_the_language_of_the_app(home: Home) -> None:
     english, chinese = (dict(menu.choices) for menu in home.house.book.menus())
 
