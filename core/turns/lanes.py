@@ -161,8 +161,9 @@ class Lanes:
         for job in (*lane.waiting, lane.job):
             if job and inbound_id in job.inbound_ids:
                 job.edit(inbound_id, message)
-                if job is lane.job and isinstance(message.content, Text):
-                    job.reworded = message.content.text
+                whole = job.message.content if job is lane.job else None
+                if isinstance(whole, Text):
+                    job.reworded = whole.text
 
     def follow(self, accounts: Collection[str], learner_id: LearnerId) -> None:
         """Let what waits and runs of some accounts be another learner's from now on."""

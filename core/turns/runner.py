@@ -130,7 +130,7 @@ class Runner:
         channel = self.channel(target.channel, target.account)
         watching: AbstractAsyncContextManager[Watch]
         if again.replaces:
-            # The place of the answer is taken until there is another.
+            # The place of the answer is taken until there is another: nothing of it is shown.
             watching = nullcontext(lambda _: None)
         else:
             watching = channel.preview(
@@ -140,7 +140,7 @@ class Runner:
                 shown=partial(self._shown, job),
             )
         async with channel.typing(target), watching as watch:
-            emit = partial(_seen, job, watch)
+            emit = watch if again.replaces else partial(_seen, job, watch)
             ending = await self.chat.run(
                 job, question, turn_id, started, emit=emit, fetch=channel.fetch, again=again
             )

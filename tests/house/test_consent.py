@@ -95,6 +95,22 @@ async def test_the_conversation_goes_on_meanwhile_and_the_question_outlives_a_re
     ]
 
 
+async def test_an_allowed_call_that_was_cut_off_is_not_made_again(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer, bells: Bells
+) -> None:
+    ada = telegram.user(7, "Ada")
+    question = await _asked(home, openai, ada)
+    bells.hangs = True
+    home.forge(ada, ada.private, question, question.buttons[0]["callback_data"])
+    await bells.began.wait()
+    openai.script(Reply("Perhaps it rang."))
+    await home.restart()
+    await home.quiet()
+    assert bells.rung == [3]
+    assert ada.private.from_bot[-1].text == "Perhaps it rang."
+    assert "may have been carried out" in home.prompts[-1].json["messages"][-1]["content"]
+
+
 async def test_two_presses_at_once_ring_once(
     home: Home, telegram: TelegramServer, openai: OpenAIServer, bells: Bells
 ) -> None:
