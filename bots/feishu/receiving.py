@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
-from bots.feishu.edits import as_written, edited_id
+from bots.feishu.again import as_written, edited_id, sameness_of
 from bots.feishu.failures import CALL_ERRORS, is_final, reason_of
-from bots.feishu.lookups import Lookups
+from bots.feishu.lookups import REMEMBERED, Lookups, Recent
 from bots.feishu.receive import (
     PRESS,
     Me,
@@ -67,6 +67,7 @@ class Receiving:
         self._seconds = seconds
         self._clock = clock
         self._words = words
+        self._told: Recent[str, str] = Recent(REMEMBERED)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._commits: set[asyncio.Task[None]] = set()
 
@@ -79,7 +80,9 @@ class Receiving:
         try:
             body = json.loads(payload)
             rewritten = edited_id(body)
-            if rewritten is not None:
+            if rewritten is None:
+                self._keep_first_id(body)
+            else:
                 body = await self._rewritten(rewritten)
             message = receive(body, self._me, self._clock.now())
             answer: Answer | None = {} if event_type(body) == PRESS else None
@@ -101,6 +104,18 @@ class Receiving:
         """Let commits under way finish."""
         if self._commits:
             await asyncio.wait(self._commits, timeout=seconds)
+
+    def _keep_first_id(self, body: Mapping[str, Any]) -> None:
+        """Let a message that was told before under another id have that one again."""
+        sameness = sameness_of(body)
+        if sameness is None:
+            return
+        message = body["event"]["message"]
+        first = self._told.get(sameness)
+        if first is None:
+            self._told.put(sameness, str(message["message_id"]))
+        else:
+            message["message_id"] = first
 
     async def _rewritten(self, message_id: str) -> Mapping[str, Any]:
         """Return a rewritten message as an event, an empty one where nobody may read it any more.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
+from bots.feishu.sequences import Sequences
 from core.channel import Rejected
 from core.document import Button, Document
-from core.events import Content
+from core.events import Content, Thinking
 from tests.feishu.door import Inbox, at, opened
+from tests.house.indoors import MovableClock
 from tests.servers.feishu import FeishuServer
 
 CREATE = "cardkit.v1.card.create"
@@ -49,6 +52,63 @@ async def test_a_card_streams_and_the_answer_takes_its_place(server: FeishuServe
     assert shown.text.startswith("The **whole** answer.")
     assert shown.labels == ["More"]
     assert not shown.content["config"].get("streaming_mode")
+
+
+async def test_nothing_is_shown_before_the_first_word(server: FeishuServer) -> None:
+    ada, handles = server.user("Ada"), Handles()
+    target = at(ada.private, reply_to=ada.say("why?"))
+    async with opened(server) as channel:
+        async with channel.preview(target, key="p", handle=None, shown=handles) as watch:
+            watch(Thinking("let me see"))
+            watch(Content(" \n", 1))
+        async with channel.preview(target, key="q", handle=None, shown=handles) as watch:
+            watch(Content("Half", 1))
+            await handles.came.wait()
+    assert len(server.requests_of(CREATE)) == 1
+    assert len(handles.told) == 1
+
+
+async def test_each_step_shows_the_whole_text_so_far_once(server: FeishuServer) -> None:
+    ada, handles = server.user("Ada"), Handles()
+    target = at(ada.private, reply_to=ada.say("why?"))
+    async with (
+        opened(server) as channel,
+        channel.preview(target, key="p", handle=None, shown=handles) as watch,
+    ):
+        watch(Content("One", 1))
+        await handles.came.wait()
+        for count, word in enumerate((" two", " three"), start=1):
+            watch(Content(word, 1))
+            await server.wait_request(GROW, count=count)
+        watch(Content("Anew", 2))
+        await server.wait_request(GROW, count=3)
+    grown = [request.json for request in server.requests_of(GROW)]
+    assert [step["content"] for step in grown] == ["One two", "One two three", "Anew"]
+    sequences = [step["sequence"] for step in grown]
+    assert sequences == sorted(set(sequences))
+
+
+async def test_sequences_rise_whoever_asks_and_after_a_restart() -> None:
+    clock = MovableClock(datetime(2026, 12, 1, tzinfo=UTC))
+    sequences = Sequences(clock)
+    busy: list[int] = []
+    given: list[int] = []
+
+    async def change() -> None:
+        async with sequences.next("card") as number:
+            assert busy == [], "two changes of one card at once"
+            busy.append(number)
+            await asyncio.sleep(0)
+            given.append(busy.pop())
+
+    await asyncio.gather(*(change() for _ in range(20)))
+    assert given == sorted(set(given))
+    async with sequences.next("other") as other, sequences.next("card") as number:
+        assert other <= given[0], "each card counts for itself"
+        assert number > given[-1]
+    clock.advance(seconds=10)
+    async with Sequences(clock).next("card") as later:
+        assert number < later < 2**31
 
 
 async def test_a_card_of_before_a_restart_is_gone_on_with(server: FeishuServer) -> None:

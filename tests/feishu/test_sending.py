@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+from pydantic import SecretStr
 
 from bots.feishu.adapter import RATES
+from bots.feishu.rest import Rest
 from bots.feishu.transport import TYPING
 from core.channel import (
     NotSent,
@@ -243,6 +245,18 @@ async def test_a_token_is_fetched_once_and_replaced_when_it_is_worthless(
         )
         assert len(server.requests_of(TOKEN)) == 2
     assert len(ada.private.from_bot) == 10
+
+
+async def test_a_token_is_replaced_before_it_ends(server: FeishuServer) -> None:
+    now = [0.0]
+    rest = Rest(server.app_id, SecretStr(server.app_secret), server.url, clock=lambda: now[0])
+    try:
+        for seconds, fetched in ((0, 1), (6599, 1), (6600, 2), (6601, 2)):
+            now[0] = float(seconds)
+            await rest.call("GET", "/bot/v3/info")
+            assert len(server.requests_of(TOKEN)) == fetched, seconds
+    finally:
+        await rest.close()
 
 
 async def test_a_token_that_stays_worthless_is_tried_twice(

@@ -265,6 +265,24 @@ async def test_an_event_may_come_twice_under_old_or_new_ids(
     assert (after.headers["message_id"] != before.headers["message_id"]) is fresh_frame
 
 
+async def test_a_message_may_come_under_another_id(feishu: FeishuServer, platform: OpenApi) -> None:
+    ada = feishu.user("Ada")
+    async with platform.connected() as line:
+        said = ada.say("hello")
+        first = await line.accept()
+        feishu.redeliver(said, fresh_message=True)
+        again = await line.accept()
+    told, anew = first["event"]["message"], again["event"]["message"]
+    assert anew["message_id"] != told["message_id"]
+    assert {**anew, "message_id": told["message_id"]} == told
+
+
+async def test_no_two_messages_have_the_same_moment(feishu: FeishuServer) -> None:
+    ada = feishu.user("Ada")
+    moments = [ada.say("hello").created for _ in range(20)]
+    assert len(set(moments)) == 20
+
+
 async def test_an_answer_that_is_no_answer_counts_as_a_failure(
     feishu: FeishuServer, platform: OpenApi
 ) -> None:

@@ -161,7 +161,7 @@ class Chat(Room):
                 self.state.fresh("om"),
                 self.state.fresh_number(),
                 user,
-                self.state.clock.milliseconds(),
+                self.state.fresh_moment(),
                 kind,
                 content,
                 mentions or [],

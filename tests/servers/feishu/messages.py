@@ -214,7 +214,7 @@ def _send(state: State, call: Call, chat: Chat, parent: Shown | None) -> Shown:
         state.fresh("om"),
         state.fresh_number(),
         None,
-        state.clock.milliseconds(),
+        state.fresh_moment(),
         kind,
         content.value,
         content.mentions,

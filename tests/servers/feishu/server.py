@@ -164,11 +164,12 @@ class FeishuServer(LocalServer):
         *,
         fresh_event: bool = False,
         fresh_frame: bool = True,
+        fresh_message: bool = False,
     ) -> Delivery:
         """Deliver an event once more at once, whatever became of it.
 
         ``fresh_event`` gives it a new event_id around the same message, ``fresh_frame`` the frame
-        a new message_id, which the platform both does at times.
+        a new message_id, ``fresh_message`` the message one; the platform does each at times.
         """
         delivery = what if isinstance(what, Delivery) else what.delivery
         if delivery is None:
@@ -177,6 +178,9 @@ class FeishuServer(LocalServer):
         if fresh_event:
             header = {**body["header"], "event_id": self.state.fresh("ev")}
             body = {**body, "header": header}
+        if fresh_message:
+            told = {**body["event"]["message"], "message_id": self.state.fresh("om")}
+            body = {**body, "event": {**body["event"], "message": told}}
         message_id = None if fresh_frame else delivery.message_id
         return self.state.gateway.push(body, message_id=message_id)
 

@@ -131,10 +131,16 @@ class State:
         self.pressed: set[str] = set()
         """Messages whose card waits for the answer to a press."""
         self._numbers = itertools.count(1)
+        self._latest = 0
 
     def fresh(self, prefix: str) -> str:
         """Return an id used nowhere else."""
         return f"{prefix}_{next(self._numbers):032x}"
+
+    def fresh_moment(self) -> int:
+        """Return the present for a message, in milliseconds; no two messages have the same."""
+        self._latest = max(self._latest + 1, self.clock.milliseconds())
+        return self._latest
 
     def fresh_number(self) -> int:
         """Return a number used nowhere else."""

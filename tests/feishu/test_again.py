@@ -1,4 +1,4 @@
-"""Messages that were rewritten: looked up as they are now, and said to be edits."""
+"""Messages that come again: rewritten ones are looked up, one told under two ids is one."""
 
 from __future__ import annotations
 
@@ -94,3 +94,16 @@ async def test_a_chat_that_cannot_be_looked_up_stays_what_it_is_known_to_be(
         server.refuse("im.v1.chat.get", 99991672, times=None)
         ada.private.edit(asked, "two?")
         assert (await inbox.wait(2))[1].chat_kind is ChatKind.PRIVATE
+
+
+async def test_a_message_told_under_two_ids_is_one(server: FeishuServer) -> None:
+    inbox, ada, bob = Inbox(), server.user("Ada"), server.user("Bob")
+    group = server.group("g", ada, bob)
+    async with opened(server, inbox):
+        said = ada.say("hello")
+        server.redeliver(said, fresh_event=True, fresh_message=True)
+        first, second = await inbox.wait(2)
+        assert first == second
+        for chat, person in ((ada.private, ada), (group, ada), (group, bob)):
+            await server.wait_settled(chat.say(person, "@Tutor hello"))
+    assert len({message.message_id for message in inbox.messages}) == 4
