@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Final
 from pydantic import SecretStr
 
 from bots.feishu.failures import CALL_ERRORS, CallError, is_final, reason_of, wrong_secret
+from bots.feishu.files import fetch
 from bots.feishu.lookups import Lookups
+from bots.feishu.posting import Posting
 from bots.feishu.receive import CHANNEL, Me
 from bots.feishu.receiving import Receiving
 from bots.feishu.render import FeishuPart, beginning, render
 from bots.feishu.rest import NO_CODE, NoTokenError, Refusal, Rest
 from bots.feishu.settings import ORIGINS
+from bots.feishu.streaming import Streaming
 from bots.feishu.transport import Transport
 from bots.limiter import Limiter, Rates
 from bots.previews import Edited, growing
@@ -96,6 +99,7 @@ class FeishuChannel:
         self._limiter = Limiter(rates)
         self._rest: Rest | None = None
         self._transport: Transport | None = None
+        self._streaming: Streaming | None = None
         self._receiving: Receiving | None = None
         self._connection: Connection | None = None
 
@@ -134,7 +138,9 @@ class FeishuChannel:
             if not started:
                 await rest.close()
         self._rest, self._receiving, self._connection = rest, receiving, connection
-        self._transport = Transport(rest, self._limiter, self._clock)
+        posting = Posting(rest, self._limiter)
+        self._transport = Transport(rest, posting)
+        self._streaming = Streaming(rest, posting, self._clock)
 
     async def stop(self) -> None:
         """Stop receiving, let sends under way finish, disconnect. Safe to call twice."""
@@ -182,15 +188,15 @@ class FeishuChannel:
         self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
     ) -> AbstractAsyncContextManager[Watch]:
         """Show the growing answer in a card that streams."""
-        transport = self._transport
-        if transport is None or not transport.streams:
+        cards = self._streaming
+        if cards is None or not cards.allowed:
             return nullcontext(lambda event: None)
 
         async def send(text: str) -> str:
-            return await transport.begin(target, text, key)
+            return await cards.begin(target, text, key)
 
         async def edit(card: str, text: str) -> None:
-            await transport.grow(card, text)
+            await cards.grow(card, text)
 
         edited = Edited(beginning, send, edit, handle=handle, shown=shown, repeatable=True)
         return growing(edited.show, pause=PREVIEW_SECONDS)
@@ -200,15 +206,17 @@ class FeishuChannel:
         payload = _payload(part)
         if isinstance(payload, File):
             raise Rejected("a file cannot take the place of a text")
-        return await self._open().conclude(target, handle, payload)
+        if self._streaming is None:
+            raise NotSent("the channel has not started")
+        return await self._streaming.conclude(target, handle, payload)
 
     async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
         """Get an attachment. Raises a FetchError."""
-        if self._transport is None:
+        if self._rest is None:
             raise AttachmentUnreachable("the channel is not open")
         if (attachment.size or 0) > most:
             raise AttachmentTooLarge(f"{attachment.size} bytes")
-        return await self._transport.fetch(attachment.id, most)
+        return await fetch(self._rest, attachment.id, most)
 
     def health(self) -> str | None:
         """None while events come in, else a sentence that says what is wrong."""
