@@ -18,19 +18,14 @@ from core.context import (
     Attachment,
     ChatKind,
     HistoryLine,
-    InboundMessage,
     Role,
-    Text,
     UnifiedContext,
 )
-from core.document import Document
 from core.events import TurnEvent
-from core.i18n import N_, Words, words_for
-from core.ids import new_id
 from core.learning.deck import due_count
 from core.limits import Scope
 from core.llm.port import ChatModel
-from core.loop.gates import Budget, Outcome, StopReason, prompt_limit
+from core.loop.gates import Budget, prompt_limit
 from core.partners import Partners
 from core.persona import chosen_persona, resolve, tuned
 from core.reading.reader import Fetch, Reader
@@ -41,20 +36,16 @@ from core.tools.registry import ToolRegistry
 from core.turns.attachments import (
     ATTACHED,
     EXCHANGES,
-    Gathered,
-    above,
     gather,
     newest_picture,
 )
-from core.turns.consent import Asked
+from core.turns.endings import Endings
 from core.turns.finish import Ending
 from core.turns.lanes import Job
 from core.turns.metered import Metered
 from core.turns.rounds import Corrections, TurnHost
-from core.turns.wording import failure, out_of_budget, stays, too_long
 from memory.document import Audience
-from memory.journal import Event
-from memory.layers import LearnerFolder, Surface
+from memory.layers import LearnerFolder
 from memory.recall import estimate_tokens, view
 from personas.persona import Persona, PersonaLibrary
 
@@ -64,16 +55,6 @@ VIEW_TOKENS, SMALL_VIEW_TOKENS = 1_500, 100
 """Budget of the memory view, for real models and for small ones."""
 PROMPT_TOKENS = 1_500
 """Room kept for everything around the learner's own text when its length is judged."""
-LIMIT = "limit"
-"""Reason of a turn for which nothing may be spent today."""
-FORWARDED = N_("(forwarded this message without a word of their own)")
-"""Stands for the text of a message that is nothing but a quote."""
-UNSPOKEN = N_("(sent this without a word of their own: what is it, and what can be done with it?)")
-"""Stands for the text of a message that is nothing but attachments. Both are said to the model, in
-the learner's language, since it answers in the one that it reads."""
-KEPT_ANSWER = 2_000
-"""Characters of an answer that go into the journal."""
-
 
 _HISTORY = (
     select(Line.role, Line.text, Line.speaker)
@@ -124,7 +105,6 @@ class ChatTurn:
     async def run(
         self,
         job: Job,
-        question: InboundMessage,
         turn_id: str,
         started: datetime,
         emit: Callable[[TurnEvent], None],
@@ -133,33 +113,37 @@ class ChatTurn:
     ) -> Ending:
         """Answer a question. Every failure of the model is an ending, in words.
 
-        ``fetch`` gets attachments from the channel that the question came by; ``again`` says how
-        it is run, where it is not for the first time.
+        ``fetch`` gets attachments from the channel that the question came by; ``again`` has the
+        question, and says how it is run where it is not for the first time.
         """
-        words = words_for(job.language)
-        text = _written(question)
+        question = again.question
+        end = Endings(job, turn_id, started, again)
+        text = end.written
         limit = prompt_limit(self.budget, self.model.window) - PROMPT_TOKENS
         if estimate_tokens(text) > limit:
-            return Ending(
-                reason=StopReason.CONTEXT_FULL,
-                document=Document(markdown=too_long(words, text, limit)),
-                started_at=started,
-            )
-        loaded = await self.store.read(
-            lambda session: self._load(session, job, question, started, again)
-        )
+            return end.too_long(limit)
+        loaded = await self.store.read(lambda session: self._load(session, job, started, again))
         if loaded.limit is not None:
-            return await self._too_dear(job, question, started, loaded.limit)
+            if loaded.limit is Scope.TOTAL:
+                await self.store.write(
+                    lambda session: self.spending.tell_owners(session, started, but=job.learner_id)
+                )
+            return end.too_dear(loaded.limit, self.spending.starts_again(started))
         model = self.model
         if loaded.persona.model.name is not None:
             model = model.named(loaded.persona.model.name)
         came = await gather(
-            question, self.reader, fetch, words, sees=model.sees_images, earlier=loaded.picture
+            question,
+            self.reader,
+            fetch,
+            end.words,
+            sees=model.sees_images,
+            earlier=loaded.picture,
         )
         text = "\n\n".join(part for part in (text, came.spoken) if part.strip())
         about = text or came.readable or (question.quote and question.quote.text.strip())
         if came.notices and not about:
-            return self._unread(job, question, started, came, again)
+            return end.unread(came)
         # A group reads the answer, whoever shares the conversation.
         private = question.chat_kind is ChatKind.PRIVATE
         context = UnifiedContext(
@@ -172,7 +156,7 @@ class ChatTurn:
             chat_kind=question.chat_kind,
             shared=job.shared,
             speaker=question.sender.name,
-            text=text or _wordless(words, question),
+            text=text or end.wordless,
             quote=question.quote,
             materials=came.materials,
             history=loaded.history,
@@ -192,18 +176,10 @@ class ChatTurn:
             resume=host.kept.rounds if host.kept else again.resume,
             decisions=again.decisions,
         )
-        return self._ending(
-            job, question, turn_id, started, context, loaded.persona, outcome, came, host, again
-        )
+        return end.of(outcome, context, loaded.persona, came, host.said)
 
-    def _load(
-        self,
-        session: Session,
-        job: Job,
-        question: InboundMessage,
-        now: datetime,
-        again: Rerun,
-    ) -> _Loaded:
+    def _load(self, session: Session, job: Job, now: datetime, again: Rerun) -> _Loaded:
+        question = again.question
         wanted = {"conversation": job.conversation_id, "question": question.message_id}
         rows = session.exec(_HISTORY, params=wanted).all()
         history = tuple(
@@ -238,113 +214,3 @@ class ChatTurn:
         notes = view(folder, audience, SMALL_VIEW_TOKENS if self.model.small else VIEW_TOKENS)
         due = due_count(session, job.learner_id, today) if private else 0
         return f"{notes}\n- Cards due for review today: {due}".lstrip() if due else notes
-
-    async def _too_dear(
-        self, job: Job, question: InboundMessage, started: datetime, scope: Scope
-    ) -> Ending:
-        """Nothing may be spent on this question today."""
-        if scope is Scope.TOTAL:
-            await self.store.write(
-                lambda session: self.spending.tell_owners(session, started, but=job.learner_id)
-            )
-        words = words_for(job.language)
-        again = self.spending.starts_again(started)
-        first_try = question.message_id == job.message.message_id
-        return Ending(
-            reason=LIMIT,
-            document=out_of_budget(words, scope, started, again, job.zone, question.message_id),
-            answers=question.message_id,
-            learner_words=(_written(question).strip() or _wordless(words, question))
-            if first_try
-            else None,
-            started_at=started,
-        )
-
-    def _unread(
-        self,
-        job: Job,
-        question: InboundMessage,
-        started: datetime,
-        came: Gathered,
-        again: Rerun,
-    ) -> Ending:
-        """Nothing came that the model could be asked about: the learner hears why."""
-        first_try = question.message_id == job.message.message_id
-        event = came.event(started, started.astimezone(ZoneInfo(job.zone)))
-        said = above(came.notices, "")
-        return Ending(
-            reason=StopReason.ANSWERED,
-            document=Document(markdown=said),
-            answers=question.message_id,
-            learner_words=_wordless(words_for(job.language), question) if first_try else None,
-            tutor_words=None if again.answered else said,
-            attached=came.attached(""),
-            events=(event,) if event and first_try else (),
-            started_at=started,
-        )
-
-    def _ending(
-        self,
-        job: Job,
-        question: InboundMessage,
-        turn_id: str,
-        started: datetime,
-        context: UnifiedContext,
-        persona: Persona,
-        outcome: Outcome,
-        came: Gathered,
-        host: TurnHost,
-        again: Rerun,
-    ) -> Ending:
-        words = words_for(job.language)
-        said = outcome.text.strip()
-        first_try = question.message_id == job.message.message_id
-        asked: Asked | None = None
-        if outcome.saved is not None:
-            asked = Asked(new_id(), question.message_id, outcome.pending, outcome.saved)
-            said = ""  # what it has said is a part of the answer that follows
-            document = asked.document(words)
-        elif said:
-            document = Document(markdown=above(came.notices, said))
-        elif again.answered:
-            document = stays(words, turn_id)
-        else:
-            document = failure(words, persona, outcome.reason, turn_id, question.message_id)
-            document = document.model_copy(
-                update={"markdown": above(came.notices, document.markdown)}
-            )
-        at = started.astimezone(ZoneInfo(job.zone))
-        events = []
-        if first_try and (sent := came.event(started, at)) is not None:
-            events.append(sent)
-        written = [context.text] if first_try and context.text != words(UNSPOKEN) else []
-        if written := [*written, *host.said]:
-            text = "\n".join(written)
-            events.append(Event(new_id(started), at, Surface.CHAT, f"asked: {text}"))
-        if said and not again.answered:  # the journal says once what was answered
-            kept = said if len(said) <= KEPT_ANSWER else f"{said[:KEPT_ANSWER]} …"
-            events.append(Event(new_id(started), at, Surface.CHAT, f"answered: {kept}"))
-        return Ending(
-            reason=outcome.reason,
-            document=document,
-            answers=question.message_id,
-            learner_words=context.text if first_try else "\n".join(host.said) or None,
-            tutor_words=said or None,
-            attached=came.attached(_written(question)),
-            events=tuple(events),
-            prompt_tokens=job.tally.usage.prompt_tokens,
-            completion_tokens=job.tally.usage.completion_tokens,
-            model=job.tally.model,
-            cost=job.tally.cost,
-            persona=persona.id,
-            asked=asked,
-            started_at=started,
-        )
-
-
-def _wordless(words: Words, question: InboundMessage) -> str:
-    return words(UNSPOKEN if question.attachments else FORWARDED)
-
-
-def _written(question: InboundMessage) -> str:
-    return question.content.text if isinstance(question.content, Text) else ""

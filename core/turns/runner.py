@@ -20,7 +20,7 @@ from core.channel import Channel, Watch
 from core.clock import Clock
 from core.commands.book import CommandBook
 from core.commands.request import Action, Answer, Reply, Request, Rerun
-from core.context import ChatKind, Command, InboundMessage, Press, Text, Unsupported
+from core.context import ChatKind, Command, Press, Text, Unsupported
 from core.document import Document, plain
 from core.events import Content, TurnEvent
 from core.i18n import words_for
@@ -80,7 +80,7 @@ class Runner:
             return
         match message.content:
             case Text(text=text) if text.strip() or message.quote or message.attachments:
-                await self._converse(job, message, turn_id, started, Rerun(message))
+                await self._converse(job, turn_id, started, Rerun(message))
             case Text():
                 await self._say(job, turn_id, started, words("Yes? What shall we work on?"))
             case Unsupported(what=what):
@@ -121,10 +121,8 @@ class Runner:
             job, turn_id, started, await action.handle(self._request(job, arguments, started))
         )
 
-    async def _converse(
-        self, job: Job, question: InboundMessage, turn_id: str, started: datetime, again: Rerun
-    ) -> None:
-        """Let the model answer; ``question`` is the job's own message, or an earlier one."""
+    async def _converse(self, job: Job, turn_id: str, started: datetime, again: Rerun) -> None:
+        """Let the model answer the job's own message, or an earlier one."""
         target = job.message.target
         job.reworded = None  # the question is read now
         channel = self.channel(target.channel, target.account)
@@ -142,14 +140,14 @@ class Runner:
         async with channel.typing(target), watching as watch:
             emit = watch if again.replaces else partial(_seen, job, watch)
             ending = await self.chat.run(
-                job, question, turn_id, started, emit=emit, fetch=channel.fetch, again=again
+                job, turn_id, started, emit=emit, fetch=channel.fetch, again=again
             )
         if ending.tutor_words and ending.document and again.replaces:
             ending = replace(ending, edits=again.replaces)
         offers = self.offers_anew and channel.capabilities.can_edit
-        if offers and ending.tutor_words and question.chat_kind is ChatKind.PRIVATE:
+        if offers and ending.tutor_words and again.question.chat_kind is ChatKind.PRIVATE:
             assert ending.document is not None
-            buttons = (*ending.document.buttons, anew(question.message_id))
+            buttons = (*ending.document.buttons, anew(again.question.message_id))
             document = ending.document.model_copy(update={"buttons": buttons})
             ending = replace(ending, document=document)
         await self._finish(job, turn_id, lambda _: replace(ending, preview=job.preview))
@@ -162,7 +160,7 @@ class Runner:
 
     async def _handle(self, job: Job, turn_id: str, started: datetime, answer: Answer) -> None:
         if isinstance(answer, Rerun):
-            await self._converse(job, answer.question, turn_id, started, answer)
+            await self._converse(job, turn_id, started, answer)
             return
         target = job.message.target
         can_edit = self.channel(target.channel, target.account).capabilities.can_edit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlmodel import col, select
 
+from core.loop.gates import Budget
 from core.store.tables import Line
 from tests.house.conftest import MakeHome
 from tests.house.home import Home, hanging, spoken, system
@@ -220,3 +221,19 @@ async def test_what_the_chat_does_not_let_replace_is_said_anew(
     ada.say("/regenerate")
     await home.quiet()
     assert texts(ada) == ["Second."]
+
+
+async def test_half_an_answer_takes_the_place_of_no_whole_one(
+    make_home: MakeHome, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    home = await make_home(budget=Budget(deadline_seconds=1))
+    ada = telegram.user(7, "Ada")
+    gates = [Gate(), Gate()]
+    halves = [Reply.hanging(gate, "Half of an answer.", after=2, chunks=4) for gate in gates]
+    openai.script(Reply("First."), *halves)
+    await home.tell(ada, "one?")
+    note = await home.tell(ada, "/regenerate")
+    for gate in gates:
+        gate.drop()
+    assert "my earlier one stays" in note.text
+    assert texts(ada)[0] == "First."
