@@ -93,7 +93,6 @@ ROOMS = (
 )
 """Where what learners read is written."""
 NOT_MET = {
-    "Another account was joined since. Undo that first: /link undo": "takes three accounts",
     "I was just finished.": "a matter of microseconds",
     "Your notes are being written right now. Please try again in a moment.": "ten seconds of lock",
     "I'm running on a small offline model: good for trying things out, often wrong. Whoever "
@@ -307,6 +306,7 @@ class Walk:
         asked = await self.tell(bea, f"/link {first}")
         joined, _ = await self.home.press(asked, asked.labels[0])
         await self.tell(self.person(), f"/link {first}")
+        self.home.clock.advance(seconds=1)  # the order of links is that of their moments
         cleo = self.person()
         asked = await self.tell(cleo, f"/link {await code()}")
         await self.home.press(asked, asked.labels[0])
