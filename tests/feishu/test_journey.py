@@ -67,8 +67,9 @@ def test_a_stranger_becomes_a_learner_is_taught_and_reminded_once(
         chat.wait_message_blocking(lambda m: "You're in" in m.text)
 
         asked = ada.say("why is a derivative zero at a maximum?")
-        answer = chat.wait_message_blocking(lambda m: "Try it" in m.text)
-        assert answer.text == "**Try it** with `x = 2` first."
+        answer = chat.wait_message_blocking(lambda m: "Try it" in m.text and not m.streaming)
+        assert answer.text == "**Try it** with `x = 2` first.\n↻"
+        assert answer.labels == ["↻"]
         assert answer.parent_id == asked.message_id
         assert answer.thread_id is None
         server.wait_for_blocking(lambda: not chat.now(asked).emojis)
@@ -124,6 +125,6 @@ def test_a_kill_in_a_send_shows_the_answer_exactly_once(
         ada.say("/nonsense")  # waits its turn behind whatever the first question still gets
         ada.private.wait_message_blocking(lambda m: "nonsense" in m.text)
     answers = [m for m in ada.private.from_bot if m.parent_id == asked.message_id]
-    assert [m.text for m in answers] == ["Think of it step by step."]
+    assert [m.text for m in answers] == ["Think of it step by step.\n↻"]
     assert first.json == again.json
     assert len(openai.chats) == 1
