@@ -50,7 +50,7 @@ class Streaming:
                 raise self._posting.heeded(target, error) from error
             except (KeyError, TypeError) as error:
                 raise Rejected("the answer names no card") from error
-        return f"{sent.message_id} {entity}"
+            return f"{sent.message_id} {await self._shown_in(sent.message_id) or entity}"
 
     async def grow(self, handle: str, text: str) -> None:
         """Show more of an answer. Raises a SendError."""
@@ -81,6 +81,21 @@ class Streaming:
                 await self._take_back(message_id)
                 raise Rejected(reason_of(error)) from error
         return Sent(message_id, target.chat)
+
+    async def _shown_in(self, message_id: str) -> str | None:
+        """Return the card that a message shows, None when that cannot be told.
+
+        A message sent before under the same key shows the card that was made for it then.
+        """
+        try:
+            body = {"message_id": message_id}
+            found = await self._rest.call("POST", f"{_CARDS}/id_convert", body=body)
+            return str(found["data"]["card_id"])
+        except CALL_ERRORS as error:
+            log.info("the card of a message cannot be told: %s", reason_of(error))
+        except (KeyError, TypeError):
+            log.info("the card of a message cannot be told: the answer names none")
+        return None
 
     async def _take_back(self, message_id: str) -> None:
         try:

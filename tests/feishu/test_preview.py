@@ -13,9 +13,11 @@ from core.document import Button, Document
 from core.events import Content, Thinking
 from tests.feishu.door import Inbox, at, opened
 from tests.house.indoors import MovableClock
+from tests.servers.faults import Stage
 from tests.servers.feishu import FeishuServer
 
 CREATE = "cardkit.v1.card.create"
+SHOW = "im.v1.message.reply"
 GROW = "cardkit.v1.card_element.content"
 
 
@@ -127,6 +129,34 @@ async def test_a_card_of_before_a_restart_is_gone_on_with(server: FeishuServer) 
                 await handles.came.wait()
     assert len(handles.told) == 1
     assert len([m for m in ada.private.messages if m.from_bot]) == 1
+
+
+@pytest.mark.parametrize("killed", [True, False])
+async def test_a_card_whose_receipt_was_lost_is_the_one_that_goes_on(
+    server: FeishuServer, killed: bool
+) -> None:
+    ada, handles = server.user("Ada"), Handles()
+    target = at(ada.private, reply_to=ada.say("why?"))
+    if killed:
+        async with (
+            opened(server) as channel,
+            channel.preview(target, key="p", handle=None, shown=Handles()) as watch,
+        ):
+            watch(Content("Half of", 1))
+            await server.wait_request(SHOW)
+    else:
+        server.drop(SHOW, stage=Stage.ANSWER)
+    async with opened(server) as channel:
+        async with channel.preview(target, key="p", handle=None, shown=handles) as watch:
+            watch(Content("Half of", 1))
+            await handles.came.wait()
+            watch(Content(" an answer", 1))
+            await server.wait_request(GROW)
+            await server.wait_for(lambda: "an answer" in ada.private.from_bot[0].text)
+        [part] = channel.render(Document(markdown="The whole answer."))
+        await channel.conclude(target, handles.told[0], part)
+    [shown] = ada.private.from_bot
+    assert (shown.text, shown.streaming) == ("The whole answer.", False)
 
 
 async def test_an_app_without_the_right_to_stream_is_asked_once(server: FeishuServer) -> None:

@@ -104,6 +104,19 @@ async def test_an_entity_is_sent_once(feishu: FeishuServer, platform: OpenApi) -
     assert len(ada.private.messages) == 1
 
 
+async def test_the_entity_of_a_message_is_told_of_such_messages_only(
+    feishu: FeishuServer, platform: OpenApi
+) -> None:
+    ada = feishu.user("Ada")
+    card_id = await made(platform)
+    await send(platform, ada, card_id)
+    convert = f"{CARDS}/id_convert"
+    shown = {"message_id": ada.private.from_bot[0].message_id}
+    assert await platform.data("POST", convert, shown) == {"card_id": card_id}
+    for other in ({"message_id": ada.say("hello").message_id}, {"message_id": "om_none"}, {}):
+        assert (await platform.refused("POST", convert, other))[0] == 10002
+
+
 async def test_streaming_ends_by_itself_after_ten_minutes(
     feishu: FeishuServer, platform: OpenApi
 ) -> None:

@@ -19,6 +19,8 @@ from lark_oapi.api.cardkit.v1 import (
     ContentCardElementRequestBody,
     CreateCardRequest,
     CreateCardRequestBody,
+    IdConvertCardRequest,
+    IdConvertCardRequestBody,
     SettingsCardRequest,
     SettingsCardRequestBody,
 )
@@ -326,7 +328,10 @@ async def test_a_card_streams_and_ends(feishu: FeishuServer, client: Any) -> Non
     create = CreateCardRequest.builder().request_body(made).build()
     card_id = good(await client.cardkit.v1.card.acreate(create)).card_id
     shows = {"type": "card", "data": {"card_id": card_id}}
-    good(await client.im.v1.message.acreate(message(ada.open_id, "interactive", shows)))
+    sent = good(await client.im.v1.message.acreate(message(ada.open_id, "interactive", shows)))
+    asked = IdConvertCardRequestBody.builder().message_id(sent.message_id).build()
+    convert = IdConvertCardRequest.builder().request_body(asked).build()
+    assert good(await client.cardkit.v1.card.aid_convert(convert)).card_id == card_id
 
     async def write(text: str, sequence: int) -> Any:
         body = ContentCardElementRequestBody.builder().content(text).sequence(sequence).build()

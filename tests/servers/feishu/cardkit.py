@@ -31,6 +31,15 @@ def create(state: State, call: Call) -> dict[str, Any]:
     return ok({"card_id": entity.card_id})
 
 
+def convert(state: State, call: Call) -> dict[str, Any]:
+    """Tell which entity a message shows."""
+    message_id = call.optional("message_id")
+    for entity in state.entities.values():
+        if entity.message is not None and entity.message.message_id == message_id:
+            return ok({"card_id": entity.card_id})
+    raise _bad("message_id")
+
+
 def update(state: State, call: Call) -> dict[str, Any]:
     """Replace the whole card of an entity."""
     entity = _entity(state, call)

@@ -67,6 +67,9 @@ ROUTES: tuple[Route, ...] = (
     route("im.v1.image.create", "POST", "/im/v1/images", media.upload_image, ("im:resource",)),
     route("im.v1.file.create", "POST", "/im/v1/files", media.upload_file, ("im:resource",)),
     route("cardkit.v1.card.create", "POST", "/cardkit/v1/cards", cardkit.create, _CARD),
+    route(
+        "cardkit.v1.card.id_convert", "POST", "/cardkit/v1/cards/id_convert", cardkit.convert, _CARD
+    ),
     route("cardkit.v1.card.update", "PUT", _ENTITY, cardkit.update, _CARD),
     route("cardkit.v1.card.settings", "PATCH", f"{_ENTITY}/settings", cardkit.settings, _CARD),
     route(
