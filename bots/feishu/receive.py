@@ -43,7 +43,9 @@ _LOCALE: Final = re.compile(r"\bLarkLocale/([A-Za-z]{2,3}(?:[_-][A-Za-z0-9]+)*)"
 _NEAR_LIMIT: Final = 9_000
 """Characters. The apps take about ten thousand in one message; the rest comes in a next one."""
 _MOST_BUNDLED: Final = 101
-"""Messages of a bundle that are read, its own entry included."""
+"""Messages of a bundle that are read, its own entry included ..."""
+_LONGEST_BUNDLE: Final = 30_000
+"""... and characters of them all."""
 _SILENT: Final = frozenset({"system"})
 """Kinds of messages that nobody wrote."""
 
@@ -273,7 +275,7 @@ def bundled(items: object, names: Mapping[str, str]) -> str:
         name = shown_name(names.get(author, "")) or author[-6:] or "?"
         text = (words.text if words else "") or f"[{kind}]"
         lines.append(f"{name}: {text}")
-    return "\n".join(lines)
+    return "\n".join(lines)[:_LONGEST_BUNDLE]
 
 
 def _language(user_agent: object) -> str | None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.feishu.receive import Known, Me, author_of, parent_of, receive
+from bots.feishu.receive import Known, Me, author_of, bundled, parent_of, receive
 from core.context import (
     AttachmentKind,
     ChatKind,
@@ -249,6 +249,15 @@ def test_the_pictures_of_a_post_come_with_its_words() -> None:
         message = heard(content, "post")
         assert message.content == Text(text="why?")
         assert [one.id.split()[1:] for one in message.attachments] == [["image", "img_1"]]
+
+
+def test_of_a_bundle_no_more_is_read_than_fits() -> None:
+    one = {"msg_type": "text", "sender": {"id": "ou_bob"}}
+    words = {**one, "body": {"content": json.dumps({"text": "x" * 2_000})}}
+    assert len(bundled([one, *[words] * 500], {})) == 30_000
+    short = {**one, "body": {"content": json.dumps({"text": "x"})}}
+    assert bundled([one, *[short] * 500], {"ou_bob": "Bob"}) == "\n".join(["Bob: x"] * 100)
+    assert bundled("nothing", {}) == ""
 
 
 def test_a_video_is_a_file_alone_and_in_a_post() -> None:
