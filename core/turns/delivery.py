@@ -179,8 +179,9 @@ class Delivery:
             words = words_for(parcel.language)
             spare = Document(markdown=words("(My new answer stands above.)"))
             parts = [*parts, *list(channel.render(spare)) * (len(parcel.edits) - own)]
-        while parcel.part < len(parts) and not self._closing.is_set():
-            if not await self._send(channel, parcel, parts, own):
+        while not self._closing.is_set():
+            left = parts if parcel.edits else parts[:own]  # said anew, it leaves nothing to mark
+            if parcel.part >= len(left) or not await self._send(channel, parcel, left, own):
                 return
 
     async def _claim(self, parcel: Parcel) -> None:

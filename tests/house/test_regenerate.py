@@ -223,6 +223,19 @@ async def test_what_the_chat_does_not_let_replace_is_said_anew(
     assert texts(ada) == ["Second."]
 
 
+async def test_where_a_long_answer_is_gone_the_new_one_is_said_anew_and_nothing_else(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    openai.script(Reply(LONG), Reply("Short."))
+    long = await home.ask(ada.private, ada, "one?")
+    assert len(long) > 1
+    ada.private.take_away(long[0].message_id)
+    ada.say("/regenerate")
+    await home.quiet()
+    assert texts(ada) == [*(m.text for m in long[1:]), "Short."]
+
+
 async def test_half_an_answer_takes_the_place_of_no_whole_one(
     make_home: MakeHome, telegram: TelegramServer, openai: OpenAIServer
 ) -> None:
