@@ -189,7 +189,9 @@ def test_a_persona_that_asks_for_a_tool_that_does_not_exist_is_left_out(tmp_path
     write(tmp_path, "ada.md", SAMPLE)
     known = PersonaLibrary.load(tmp_path, tools={"current_time"}, capabilities={"chat"})
     assert [persona.id for persona in known.all()] == []
-    assert {problem.key for problem in known.problems} == {"tools.0", "tools.1"}
+    keys = {problem.key for problem in known.problems}
+    assert {"tools.0", "tools.1"} <= keys
+    assert all(key.startswith("tools.") for key in keys)
     assert "ada" in [each.id for each in PersonaLibrary.load(tmp_path).all()]
 
 
