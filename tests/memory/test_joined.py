@@ -127,6 +127,7 @@ def _dies_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
 
 _replace, _unlink, _rename = replace_file, Path.unlink, Path.rename
 
+
 @pytest.mark.parametrize("step", range(0, 30))
 def test_killed_while_uniting_it_is_finished_without_loss_or_double(
     join: Join, monkeypatch: pytest.MonkeyPatch, step: int
