@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Final, Generic, TypeVar
 
 from core.channel import OutcomeUnknown, SendError, Shown, Throttled, Watch
-from core.events import Content, TurnEvent
+from core.events import Content, Growing, TurnEvent
 
 log = logging.getLogger(__name__)
 
@@ -98,16 +98,18 @@ class _Grown:
     """The text so far, and that there is more of it."""
 
     def __init__(self) -> None:
-        self.text = ""
+        self._answer = Growing()
         self.ended = asyncio.Event()
         self.news = asyncio.Event()
-        self._attempt = 0
+
+    @property
+    def text(self) -> str:
+        return self._answer.text
 
     def watch(self, event: TurnEvent) -> None:
         if not isinstance(event, Content):
             return
-        self.text = self.text + event.text if event.attempt == self._attempt else event.text
-        self._attempt = event.attempt
+        self._answer.take(event)
         if self.text.strip():
             self.news.set()
 

@@ -29,6 +29,19 @@ class Content:
     attempt: int
 
 
+@dataclass(slots=True)
+class Growing:
+    """An answer as far as it has come: the pieces of the latest attempt, put together."""
+
+    text: str = ""
+    _attempt: int = 0
+
+    def take(self, event: Content) -> None:
+        """Add a piece, or begin anew with the first one of a new attempt."""
+        self.text = self.text + event.text if event.attempt == self._attempt else event.text
+        self._attempt = event.attempt
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
     """The model asks for a tool."""

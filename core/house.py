@@ -33,14 +33,8 @@ from core.reading.reader import Reader
 from core.scheduling.nudges import Swept, sweep
 from core.spending import Spending
 from core.store.session import Store
-from core.tools.calculate import calculate
-from core.tools.cards_add import cards_add
-from core.tools.cards_due import cards_due
-from core.tools.current_time import current_time
-from core.tools.memory import memory_remember, memory_search
+from core.tools.own import own_tools
 from core.tools.registry import Tool, ToolRegistry
-from core.tools.reminders import cancel_reminder, schedule_reminder
-from core.tools.show_progress import show_progress
 from core.turns.chat import ChatTurn
 from core.turns.consent import consent, expire
 from core.turns.delivery import Delivery
@@ -59,20 +53,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TOOLS = frozenset(
-    {
-        "calculate",
-        "cancel_reminder",
-        "cards_add",
-        "cards_due",
-        "current_time",
-        "memory_remember",
-        "memory_search",
-        "schedule_reminder",
-        "show_progress",
-    }
-)
-"""Names of all tools, for checking persona files without a house."""
 CAPABILITIES = frozenset({ChatCapability.name})
 SETTLE_EVERY = 5.0
 """Seconds between marks that journal entries are written."""
@@ -117,20 +97,7 @@ class House:
         self._intake = Intake(
             parts.store, self.partners, parts.defaults, parts.clock, self._proactive
         )
-        tools = ToolRegistry(
-            [
-                calculate(),
-                cancel_reminder(parts.store),
-                cards_add(parts.store, parts.clock),
-                cards_due(parts.store),
-                current_time(parts.clock.now),
-                memory_remember(parts.memory, parts.clock.now),
-                memory_search(parts.memory),
-                schedule_reminder(parts.store, parts.clock),
-                show_progress(parts.store),
-                *parts.tools,
-            ]
-        )
+        tools = ToolRegistry((*own_tools(parts.store, parts.memory, parts.clock), *parts.tools))
         self._reader = Reader(parts.transcriber)
         self._spending = Spending(
             parts.limits, parts.defaults.zone, parts.defaults.language, parts.policy.owners

@@ -41,7 +41,8 @@ def check(
 
     Example: partners persona check data/personas/ada.md
     """
-    from core.house import CAPABILITIES, TOOLS
+    from core.house import CAPABILITIES
+    from core.tools.own import NAMES
     from personas.persona import PACKAGED, files
     from personas.persona import check as problems_of
 
@@ -57,7 +58,7 @@ def check(
         problems = [
             problem
             for file in checked
-            for problem in problems_of(file, tools=TOOLS, capabilities=CAPABILITIES)
+            for problem in problems_of(file, tools=NAMES, capabilities=CAPABILITIES)
         ]
         for problem in problems:
             typer.echo(str(problem), err=True)

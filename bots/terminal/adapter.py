@@ -27,7 +27,7 @@ from core.clock import Clock
 from core.commands.declare import Menu
 from core.context import Attachment, ReplyTarget, Text
 from core.document import Button, Document, File
-from core.events import Content, Stopped, TurnEvent
+from core.events import Content, Growing, Stopped, TurnEvent
 from core.i18n import Words
 from core.ids import new_id
 
@@ -64,8 +64,7 @@ class TerminalChannel:
         self.account: str = window
         self.failed = False
         """The last question got no answer, or nobody could read it."""
-        self._said = ""
-        self._attempt = 0
+        self._said = Growing()
         self._converses = converses
         self._user = user
         self._language = language
@@ -150,11 +149,10 @@ class TerminalChannel:
     def _watch(self, event: TurnEvent) -> None:
         self._screen.watch(event)
         if isinstance(event, Content):
-            self._said = self._said + event.text if event.attempt == self._attempt else event.text
-            self._attempt = event.attempt
+            self._said.take(event)
         elif isinstance(event, Stopped):
             # At a gate there may be an answer all the same.
-            self.failed = event.reason in _NO_ANSWER or not self._said.strip()
+            self.failed = event.reason in _NO_ANSWER or not self._said.text.strip()
 
     def say(self, text: str) -> None:
         """Print one of the program's own lines."""
@@ -188,7 +186,7 @@ class TerminalChannel:
             now=self._clock.now(),
         )
         self._offered = ()
-        self._said, self._attempt = "", 0
+        self._said = Growing()
         self.failed = isinstance(message.content, Text)  # until an answer has come
         await self._intake([message])
 

@@ -15,7 +15,7 @@ from bots.terminal.files import drawn
 from bots.terminal.render import render
 from bots.terminal.wrap import wrapped
 from core.document import Document, File
-from core.events import Content, Notice, TurnEvent
+from core.events import Content, Growing, Notice, TurnEvent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +37,7 @@ class Screen:
         self._color = self._visible and not dumb and not os.environ.get("NO_COLOR")
         self._console: Console | None = None
         self._live: Live | None = None
-        self._attempt, self._text = 0, ""
+        self._answer = Growing()
 
     def show(self, document: Document) -> None:
         """Print a document. Raises BrokenPipeError when nobody reads it any more."""
@@ -100,20 +100,19 @@ class Screen:
         if self._live is None:
             return
         match event:
-            case Content(text=text, attempt=attempt):
-                self._text = self._text + text if attempt == self._attempt else text
-                self._attempt = attempt
+            case Content():
+                self._answer.take(event)
             case Notice():
-                self._text = ""
+                self._answer.text = ""
             case _:
                 return
         from rich.text import Text
 
-        lines = printable(self._text).splitlines()[-PREVIEW_LINES:]
+        lines = printable(self._answer.text).splitlines()[-PREVIEW_LINES:]
         self._live.update(Text("\n".join(lines), style="dim"))
 
     def _end_preview(self) -> None:
         live, self._live = self._live, None
-        self._text = ""
+        self._answer = Growing()
         if live is not None:
             live.stop()

@@ -9,7 +9,7 @@ from core.context import Attachment, AttachmentKind
 from core.i18n import N_, Words
 
 LARGEST: Final = 20_000_000
-"""Bytes of one attachment; a bot gets no more of Telegram."""
+"""Bytes of one attachment: as much as every channel gives."""
 
 
 class Trouble(StrEnum):

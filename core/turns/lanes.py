@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from core.context import InboundMessage, LearnerId, Text
+from core.events import Growing
 from core.turns.correction import corrects
 from core.turns.joining import MOST, belongs_to, expects_more, joined
 from core.turns.metered import Tally
@@ -46,10 +47,8 @@ class Job:
     """How far an earlier process had come with it (``core.turns.rounds.Kept``)."""
     busy: bool = False
     """It is for a conversation where nothing is under way, and came while something was."""
-    said: str = ""
-    """As much of the answer as was shown ..."""
-    attempt: int = 0
-    """... of this try at it (``Content.attempt``)."""
+    said: Growing = field(default_factory=Growing)
+    """As much of the answer as was shown."""
     tally: Tally = field(default_factory=Tally)
     """What the model's calls for it took."""
     reworded: str | None = None

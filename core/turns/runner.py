@@ -248,8 +248,7 @@ class Runner:
 def _seen(job: Job, watch: Watch, event: TurnEvent) -> None:
     """Keep what was shown of an answer, for a stop, and hand the event on to the preview."""
     if isinstance(event, Content):
-        job.said = job.said + event.text if event.attempt == job.attempt else event.text
-        job.attempt = event.attempt
+        job.said.take(event)
     watch(event)
 
 

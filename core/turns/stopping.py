@@ -58,7 +58,7 @@ def _record(session: Session, request: Request, job: Job | None, *, keeps: bool)
         return Reply(Document(markdown=words("I was just finished.")))
     content = job.message.content
     asked = content.text if isinstance(content, Text) else None
-    said = job.said.strip()
+    said = job.said.text.strip()
     at = request.now.astimezone(ZoneInfo(job.zone))
     events = (Event(new_id(request.now), at, Surface.CHAT, f"asked: {asked}"),) if asked else ()
     ending = Ending(

@@ -6,12 +6,9 @@ import re
 
 import pytest
 
+from core.tools.own import NAMES
 from personas.persona import ERROR_KINDS, PACKAGED, Persona, PersonaLibrary, check, files
 
-TOOLS = {
-    *("calculate", "cancel_reminder", "cards_add", "cards_due", "current_time"),
-    *("memory_remember", "memory_search", "schedule_reminder", "show_progress"),
-}
 CAPABILITIES = {"chat"}
 LIBRARY = PersonaLibrary.load()
 BOTH = pytest.mark.parametrize("persona", LIBRARY.all(), ids=lambda persona: persona.id)
@@ -27,7 +24,7 @@ def test_two_personas_come_with_the_program_and_the_generalist_is_the_default() 
 def test_packaged_files_pass_the_check_against_the_tools_that_exist() -> None:
     assert [path.name for path in files(PACKAGED)] == ["euler.md", "socrates.md"]
     for path in files(PACKAGED):
-        assert check(path, TOOLS, CAPABILITIES) == ()
+        assert check(path, NAMES, CAPABILITIES) == ()
 
 
 @BOTH
