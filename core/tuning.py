@@ -7,10 +7,9 @@ to the channel of that name as they are.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +22,7 @@ from core.limits import Limits
 from core.loop.gates import Budget, LoopProtocol, Price, reserve
 from core.partner_tables import PartnerTable, read_tables
 from core.settings import account_id
+from core.tuning_values import Number, Values
 
 TUNING_FILE: Final = Path("partners.toml")
 """Default place, relative to the working directory."""
@@ -31,47 +31,38 @@ DEFAULTS: Final[Mapping[str, Budget]] = MappingProxyType({"chat": Budget()})
 """The capabilities there are, with their built-in tuning."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """A key of a capability: its field, and the values that make sense."""
-
-    name: str
-    low: float
-    high: float
-    whole: bool = True
-
-
 _NUMBERS: Final = MappingProxyType(
     {
-        "temperature": _Number("temperature", 0, 2, whole=False),
-        "max_rounds": _Number("max_rounds", 1, 100),
-        "max_tool_calls": _Number("max_tool_calls", 0, 1_000),
-        "exploring.max_tokens": _Number("exploring_max_tokens", 16, 1_000_000),
-        "responding.max_tokens": _Number("responding_max_tokens", 16, 1_000_000),
-        "answer_now.max_tokens": _Number("answer_now_max_tokens", 16, 1_000_000),
-        "deadline_seconds": _Number("deadline_seconds", 1, 86_400, whole=False),
-        "context_tokens": _Number("context_tokens", 1_000, 10_000_000),
-        "reserve_tokens": _Number("reserve_tokens", 0, 2_500_000),
-        "cost_limit": _Number("cost_limit", 0, 1_000_000, whole=False),
+        "temperature": Number("temperature", 0, 2, whole=False),
+        "max_rounds": Number("max_rounds", 1, 100),
+        "max_tool_calls": Number("max_tool_calls", 0, 1_000),
+        "exploring.max_tokens": Number("exploring_max_tokens", 16, 1_000_000),
+        "responding.max_tokens": Number("responding_max_tokens", 16, 1_000_000),
+        "answer_now.max_tokens": Number("answer_now_max_tokens", 16, 1_000_000),
+        "deadline_seconds": Number("deadline_seconds", 1, 86_400, whole=False),
+        "context_tokens": Number("context_tokens", 1_000, 10_000_000),
+        "reserve_tokens": Number("reserve_tokens", 0, 2_500_000),
+        "cost_limit": Number("cost_limit", 0, 1_000_000, whole=False),
     }
 )
 
 _PROTOCOL: Final = "protocol"
 _PRICES: Final = ("prompt", "completion")
-_MONEY: Final = _Number("price", 0, 1_000_000, whole=False)
+_MONEY: Final = Number("price", 0, 1_000_000, whole=False)
 
 _LIMITS: Final = MappingProxyType(
     {
-        "learner_tokens_per_day": _Number("learner_tokens_per_day", 0, 10**12),
-        "learner_cost_per_day": _Number("learner_cost_per_day", 0, 10**9, whole=False),
-        "total_tokens_per_day": _Number("total_tokens_per_day", 0, 10**12),
-        "total_cost_per_day": _Number("total_cost_per_day", 0, 10**9, whole=False),
+        "learner_tokens_per_day": Number("learner_tokens_per_day", 0, 10**12),
+        "learner_cost_per_day": Number("learner_cost_per_day", 0, 10**9, whole=False),
+        "total_tokens_per_day": Number("total_tokens_per_day", 0, 10**12),
+        "total_cost_per_day": Number("total_cost_per_day", 0, 10**9, whole=False),
     }
 )
 
 JOIN_SECONDS: Final = 8.0
-_JOIN: Final = _Number("join_seconds", 0, 600, whole=False)
+_JOIN: Final = Number("join_seconds", 0, 600, whole=False)
 _BUTTON: Final = "regenerate_button"
+_SWITCH: Final = ("true", "false")
 
 _OTHER_SHAPES: Final = MappingProxyType(
     {
@@ -168,13 +159,8 @@ def _syntax(path: Path, message: str, text: str, words: Words) -> str:
     )
 
 
-class _Reader:
+class _Reader(Values):
     """Turns the tables into a ``Tuning`` and collects what has to be said about them."""
-
-    def __init__(self, file: str, words: Words) -> None:
-        self.file = file
-        self.words = words
-        self.warnings: list[str] = []
 
     def read(self, tables: Mapping[str, object]) -> Tuning:
         known = (
@@ -225,18 +211,13 @@ class _Reader:
             warnings=tuple(self.warnings),
         )
 
-    def table(self, tables: Mapping[str, object], key: str) -> Mapping[str, object]:
-        found = tables.get(key, {})
-        if isinstance(found, dict):
-            return found
-        self.no_table(key, found)
-        return {}
-
     def capability(self, prefix: str, table: Mapping[str, object], default: Budget) -> Budget:
         values: dict[str, float] = {}
         for key, value in _flat(table):
             if key == _PROTOCOL:
-                default = replace(default, protocol=self.protocol(prefix + key, value, default))
+                choices = tuple(LoopProtocol)
+                chosen = self.choice(prefix + key, value, choices, default.protocol)
+                default = replace(default, protocol=LoopProtocol(chosen))
                 continue
             number = _NUMBERS.get(_OTHER_SHAPES.get(key, key))
             if number is None:
@@ -258,23 +239,6 @@ class _Reader:
                 )
             )
         return usable_tuning
-
-    def protocol(self, key: str, value: object, default: Budget) -> LoopProtocol:
-        try:
-            return LoopProtocol(str(value).strip().lower())
-        except ValueError:
-            self.warnings.append(
-                self.words(
-                    "{file}: {key} is “{value}”, which cannot be used; it stays {default}. "
-                    "Write one of: {choices}.",
-                    file=self.file,
-                    key=key,
-                    value=str(value)[:80],
-                    default=default.protocol,
-                    choices=", ".join(LoopProtocol),
-                )
-            )
-            return default.protocol
 
     def prices(self, table: Mapping[str, object]) -> Iterator[Price]:
         """The prices of models; one that is not complete is none."""
@@ -302,24 +266,6 @@ class _Reader:
                     )
                 )
 
-    def number(self, key: str, value: object, number: _Number, default: object) -> float | None:
-        """Return a usable number, None after a warning."""
-        usable = _number(value, number)
-        if usable is None:
-            self.warnings.append(
-                self.words(
-                    "{file}: {key} is “{value}”, which cannot be used; it stays {default}. "
-                    "Write a number from {low} to {high}.",
-                    file=self.file,
-                    key=key,
-                    value=str(value)[:80],
-                    default=default,
-                    low=f"{number.low:g}",
-                    high=f"{number.high:.0f}",
-                )
-            )
-        return usable
-
     def limits(self, table: Mapping[str, object]) -> Limits:
         values: dict[str, float] = {}
         for key, value in table.items():
@@ -338,22 +284,10 @@ class _Reader:
                 usable = self.number(name, value, _JOIN, JOIN_SECONDS)
                 if usable is not None:
                     found["join_seconds"] = usable
-            elif key != _BUTTON:
-                self.unknown(key, "conversation.", (_JOIN.name, _BUTTON))
-            elif isinstance(value, bool):
-                found["regenerate_button"] = value
+            elif key == _BUTTON:
+                found["regenerate_button"] = self.choice(name, value, _SWITCH, "true") == "true"
             else:
-                self.warnings.append(
-                    self.words(
-                        "{file}: {key} is “{value}”, which cannot be used; it stays {default}. "
-                        "Write one of: {choices}.",
-                        file=self.file,
-                        key=name,
-                        value=str(value)[:80],
-                        default="true",
-                        choices="true, false",
-                    )
-                )
+                self.unknown(key, "conversation.", (_JOIN.name, _BUTTON))
         return found
 
     def accounts(self, value: object, key: str) -> Iterator[AccountId]:
@@ -373,37 +307,6 @@ class _Reader:
                     )
                 )
 
-    def unknown(self, key: str, prefix: str, known: Sequence[str]) -> None:
-        near = difflib.get_close_matches(key, known, n=1)
-        if near:
-            self.warnings.append(
-                self.words(
-                    "{file}: nobody knows {key}, it is ignored. Did you mean {similar}?",
-                    file=self.file,
-                    key=prefix + key,
-                    similar=prefix + near[0],
-                )
-            )
-        else:
-            self.warnings.append(
-                self.words(
-                    "{file}: nobody knows {key}, it is ignored. Remove it, or compare with "
-                    "partners.toml.example.",
-                    file=self.file,
-                    key=prefix + key,
-                )
-            )
-
-    def no_table(self, key: str, value: object) -> None:
-        self.warnings.append(
-            self.words(
-                "{file}: {key} is “{value}”, which is ignored; it has to be a table, [{key}].",
-                file=self.file,
-                key=key,
-                value=str(value)[:80],
-            )
-        )
-
 
 def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
     for key, value in table.items():
@@ -411,20 +314,3 @@ def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, 
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
-
-
-def _number(value: object, number: _Number) -> float | None:
-    """Return a usable number, also from a text such as ``"0.2"``; None for anything else."""
-    if isinstance(value, str):
-        try:
-            value = float(value.replace("_", ""))
-        except ValueError:
-            return None
-    # A boolean counts as a number in Python, not here; what is not a number fails both bounds.
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if not number.low <= value <= number.high:
-        return None
-    if not number.whole:
-        return value
-    return int(value) if value == int(value) else None

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
 
-from pydantic import ValidationError
-from sqlalchemy import bindparam
-from sqlmodel import Session, col, insert, select, update
+from sqlmodel import Session, col, select
 
 from core.access import Verdict
 from core.clock import Clock, standing
@@ -24,27 +21,27 @@ from core.context import (
     Command,
     InboundMessage,
     LearnerId,
-    Press,
     ReplyTarget,
-    Role,
-    Text,
 )
 from core.i18n import Language, language_from, words_for
 from core.ids import new_id
-from core.outbox import addressee_of
 from core.partners import Partner, Partners
-from core.store.session import Store, insert_new
+from core.store.session import Store
 from core.store.tables import (
     Account,
     Conversation,
     Inbound,
     InboundState,
     Learner,
-    Line,
 )
-from core.turns.conversation import Whose, conversation_key, whose
-from core.turns.finish import as_said
-from core.turns.joining import question_of
+from core.turns.inbox import (
+    EditedJob,
+    conversation_of,
+    insert_event,
+    known,
+    put_edit,
+    read_event,
+)
 from core.turns.lanes import Job
 from core.turns.strangers import turn_away
 
@@ -71,14 +68,6 @@ def _album(message: InboundMessage) -> _Album:
     target = message.target
     sender = message.sender.account
     return target.channel, target.account, target.chat, sender, message.album
-
-
-class EditedJob(NamedTuple):
-    """A new version of a message that may still be waiting."""
-
-    inbound_id: int
-    conversation_id: str
-    message: InboundMessage
 
 
 @dataclass(slots=True)
@@ -159,7 +148,7 @@ class Intake:
                     row.rounds,
                 )
                 for row, learner, conversation, account in rows
-                if (message := _read(row)) is not None
+                if (message := read_event(row)) is not None
                 and (verdict := self._verdict(message, account.access)) in ADMITTED
             ]
 
@@ -167,7 +156,7 @@ class Intake:
 
     def _record(self, session: Session, batch: Sequence[InboundMessage], now: datetime) -> Taken:
         taken = Taken()
-        people = _known(session, {message.sender.account for message in batch})
+        people = known(session, {message.sender.account for message in batch})
         active: dict[str, Learner] = {}
         for message in batch:
             account, learner = people.get(message.sender.account, (None, None))
@@ -197,10 +186,10 @@ class Intake:
                 learner = self._welcome(session, account, now)
             people[account.id] = (account, learner)
             if message.edited:
-                taken.edits += _edit(session, message)
+                taken.edits += put_edit(session, message)
                 continue
-            conversation_id, shared = _conversation(session, message, learner.id, now)
-            row_id = _insert(session, message, learner.id, conversation_id, now)
+            conversation_id, shared = conversation_of(session, message, learner.id, now)
+            row_id = insert_event(session, message, learner.id, conversation_id, now)
             if row_id is None:
                 log.info("duplicate event %s", message.message_id)
                 continue
@@ -259,24 +248,11 @@ class Intake:
         now: datetime,
     ) -> bool:
         """Record that somebody came who may not learn here; True when they were answered."""
-        row_id = _insert(session, message, None, None, now)
+        row_id = insert_event(session, message, None, None, now)
         if row_id is None or verdict is Verdict.DENIED or message.edited:
             return False
         words = words_for(language_from(message.sender.language, self._defaults.language))
         return turn_away(session, message, account, partner.policy, words, row_id, now)
-
-
-_KNOWN = (
-    select(Account, Learner)
-    .join(Learner, col(Learner.id) == col(Account.learner_id), isouter=True)
-    .where(col(Account.id).in_(bindparam("accounts", expanding=True)))
-)
-_CONVERSATION = select(col(Conversation.id)).where(Conversation.key == bindparam("key"))
-
-
-def _known(session: Session, accounts: Iterable[str]) -> dict[str, tuple[Account, Learner | None]]:
-    rows = session.exec(_KNOWN, params={"accounts": list(accounts)}).all()
-    return {account.id: (account, learner) for account, learner in rows}
 
 
 def _in_known_language(message: InboundMessage, language: str | None) -> InboundMessage:
@@ -290,110 +266,6 @@ def _speaking(message: InboundMessage, language: str) -> InboundMessage:
     """Let a message's sender be one who is spoken with in ``language`` unless they chose."""
     sender = message.sender.model_copy(update={"language": language})
     return message.model_copy(update={"sender": sender})
-
-
-def _insert(
-    session: Session,
-    message: InboundMessage,
-    learner_id: str | None,
-    conversation_id: str | None,
-    now: datetime,
-) -> int | None:
-    """Insert an event; None when it is there already. Without a learner it is wordless."""
-    row = {
-        "channel": message.target.channel,
-        "account": message.target.account,
-        "message_id": message.message_id,
-        "sender": message.sender.account,
-        "conversation_id": conversation_id,
-        "learner_id": learner_id,
-        "message": _stored(message) if learner_id else None,
-        "state": InboundState.QUEUED if learner_id else InboundState.REFUSED,
-        "received_at": now,
-    }
-    written = insert_new(session, Inbound, row, "channel", "account", "message_id")
-    return written[0] if written else None
-
-
-def _stored(message: InboundMessage) -> str:
-    # Defaults are written out: the kind of a content is one, and it cannot be read back without.
-    return message.model_dump_json(exclude_none=True)
-
-
-def _read(row: Inbound) -> InboundMessage | None:
-    try:
-        return InboundMessage.model_validate_json(row.message or "")
-    except ValidationError as error:  # its text would show what was written
-        log.error("stored event %s cannot be read: %s", row.id, error.title)
-        return None
-
-
-def _conversation(
-    session: Session, message: InboundMessage, learner_id: str, now: datetime
-) -> tuple[str, bool]:
-    """Id of the message's conversation, made when new, and whether several people share it."""
-    sharing = whose(message)
-    if sharing is Whose.ASKER:
-        joined = _joined(session, message, learner_id)
-        if joined:
-            return joined, True
-    shared = sharing is not Whose.LEARNER
-    key = conversation_key(message)
-    found = session.exec(_CONVERSATION, params={"key": key}).first()
-    if found:
-        return found, shared
-    made = new_id()
-    session.exec(
-        insert(Conversation).values(id=made, key=key, shared=shared, history_from=0, created_at=now)
-    )
-    return made, shared
-
-
-def _joined(session: Session, message: InboundMessage, learner_id: str) -> str | None:
-    """The conversation of the tutor's message that this one replies to, or whose button it is.
-
-    A button said to somebody else is pressed for oneself, so it joins nothing.
-    """
-    quote, content = message.quote, message.content
-    if isinstance(content, Press):
-        said = addressee_of(session, message.target, content.origin)
-        return said.conversation_id if said and said.learner_id == learner_id else None
-    if quote is None or not quote.from_tutor or quote.message_id is None:
-        return None
-    said = addressee_of(session, message.target, quote.message_id)
-    return said.conversation_id if said else None
-
-
-def _edit(session: Session, message: InboundMessage) -> list[EditedJob]:
-    """Put an edit where it belongs: the queued message, or the history. It never runs anything."""
-    row = session.exec(
-        select(Inbound).where(
-            Inbound.channel == message.target.channel,
-            Inbound.account == message.target.account,
-            Inbound.message_id == message.message_id,
-        )
-    ).first()
-    if row is None or row.message is None or row.sender != message.sender.account:
-        return []
-    before = InboundMessage.model_validate_json(row.message)
-    if not isinstance(before.content, Text) or not isinstance(message.content, Text):
-        return []  # a command or a button is not rewritten by an edit
-    row.message = _stored(message)
-    if row.state == InboundState.QUEUED:
-        return [EditedJob(row.id or 0, row.conversation_id or "", message)]
-    session.flush()
-    question = question_of(session, row.id or 0)
-    if question is not None:
-        session.exec(
-            update(Line)
-            .where(
-                col(Line.conversation_id) == row.conversation_id,
-                col(Line.message_id) == question.message_id,
-                col(Line.role) == Role.LEARNER,
-            )
-            .values(text=as_said(question, message.content.text))
-        )
-    return []
 
 
 def runs_at_once(job: Job, immediate: Callable[[str], bool]) -> bool:
