@@ -122,6 +122,18 @@ def post(
     return parcel if insert_new(session, Outgoing, row, "key") else None
 
 
+def free_key(session: Session, cause: str, most: int, now: datetime) -> str | None:
+    """The next of ``most`` keys that a cause has in an hour of the clock; None when all are taken.
+
+    The last one ends in ``most - 1``. The outbox keeps its keys apart, so they are counted without
+    looking at anything else in it: who keeps coming costs the same however much was ever said.
+    """
+    hour = int(now.timestamp()) // 3600
+    keys = [f"{cause}:{hour}:{number}" for number in range(most)]
+    taken = set(session.exec(select(Outgoing.key).where(col(Outgoing.key).in_(keys))))
+    return next((key for key in keys if key not in taken), None)
+
+
 def _open(row: Outgoing) -> Parcel | None:
     """Read a row back; None for one that cannot be read (another version wrote it)."""
     try:

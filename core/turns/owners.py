@@ -7,15 +7,15 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from core.access import approve, decide, find_request, reachable_owners
 from core.commands.request import Action, Answer, Reply, Request
 from core.context import ReplyTarget
 from core.document import Button, Document, plain
 from core.i18n import Language, language_from, words_for
-from core.outbox import post
-from core.store.tables import AccessRequest, AccessState, Account, Outgoing
+from core.outbox import free_key, post
+from core.store.tables import AccessRequest, AccessState, Account
 
 NOTICES_AN_HOUR: Final = 10
 """An owner hears of so many strangers in an hour of the clock; then once that there are more."""
@@ -35,7 +35,7 @@ def tell_owners(
     none.
     """
     for owner in reachable_owners(session, owners):
-        key = _free_notice(session, owner.id, now)
+        key = free_key(session, f"knock:{owner.id}", NOTICES_AN_HOUR + 1, now)
         if key is None:
             continue
         words = words_for(owner.language or language_from(owner.home_language, language))
@@ -93,10 +93,3 @@ def _decide(session: Session, request: Request, language: Language) -> Reply:
     account = decide(session, waiting.account_id, AccessState.DENIED, request.now)
     text = words("{name} stays out and gets no further answer.", name=plain(account.name))
     return Reply(Document(markdown=text), in_place=True)
-
-
-def _free_notice(session: Session, learner_id: str, now: datetime) -> str | None:
-    hour = int(now.timestamp()) // 3600
-    keys = [f"knock:{learner_id}:{hour}:{number}" for number in range(NOTICES_AN_HOUR + 1)]
-    taken = set(session.exec(select(Outgoing.key).where(col(Outgoing.key).in_(keys))))
-    return next((key for key in keys if key not in taken), None)

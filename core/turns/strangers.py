@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from core.access import AccessMode, AccessPolicy, pairing_code
 from core.context import ChatKind, InboundMessage
 from core.document import Document
 from core.i18n import Words
-from core.outbox import post
-from core.store.tables import Account, Outgoing
+from core.outbox import free_key, post
+from core.store.tables import Account
 from core.turns.owners import tell_owners
 
 ANSWERS_AN_HOUR = 5
@@ -41,7 +41,7 @@ def turn_away(
         key = f"refused:{row_id}"
         text = words("I teach here by invitation. Write to me privately, please.")
     else:
-        free = _free_answer(session, account.id, now)
+        free = free_key(session, f"refused:{account.id}", ANSWERS_AN_HOUR, now)
         if free is None:
             return False
         key = free
@@ -71,15 +71,3 @@ def turn_away(
         language=words.language,
     )
     return True
-
-
-def _free_answer(session: Session, account_id: str, now: datetime) -> str | None:
-    """The key of the next answer a stranger gets in this hour; None when all were given.
-
-    The outbox keeps its keys apart, so they are counted without looking at anything else in it: a
-    stranger who keeps writing costs the same however much was ever said to others.
-    """
-    hour = int(now.timestamp()) // 3600
-    keys = [f"refused:{account_id}:{hour}:{number}" for number in range(ANSWERS_AN_HOUR)]
-    taken = set(session.exec(select(Outgoing.key).where(col(Outgoing.key).in_(keys))))
-    return next((key for key in keys if key not in taken), None)
