@@ -9,7 +9,8 @@ from sqlmodel import Session
 
 from core.clock import Clock, study_date
 from core.context import ReplyTarget
-from core.i18n import words_for
+from core.document import plain
+from core.i18n import Words, words_for
 from core.learning import deck
 from core.learning.cards import BACK_MAX, FRONT_MAX, CardProblem, CardText, parse_card
 from core.outbox import post
@@ -72,7 +73,15 @@ def cards_add(store: Store, clock: Clock) -> Tool:
         read_only=False,
         parallel_safe=False,
         private=True,
-        needs_consent=True,
+        consent=_asked,
+    )
+
+
+def _asked(given: CardsAddArguments, words: Words) -> str:
+    return words(
+        "Save this card: **{question}** → {answer}",
+        question=plain(given.question),
+        answer=plain(given.answer),
     )
 
 

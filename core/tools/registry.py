@@ -17,7 +17,8 @@ from typing import Final, TypeVar
 from pydantic import BaseModel
 
 from core.context import LearnerId
-from core.llm.port import ToolSpec
+from core.i18n import Words
+from core.llm.port import ToolCall, ToolSpec
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +63,14 @@ class Tool:
     private: bool
     """Tells what is the learner's alone: not offered where others read the answer."""
     deadline_seconds: float
-    needs_consent: bool = False
-    """Runs only after the learner allowed this very call."""
+    consent: Callable[[BaseModel, Words], str] | None = None
+    """Says to the learner, as Markdown, what a call would do; with it the tool runs only after the
+    learner allowed this very call."""
+
+    @property
+    def needs_consent(self) -> bool:
+        """The learner is asked before each call."""
+        return self.consent is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,7 @@ def declare(
     parallel_safe: bool = True,
     private: bool = False,
     deadline_seconds: float = 20.0,
-    needs_consent: bool = False,
+    consent: Callable[[A, Words], str] | None = None,
 ) -> Tool:
     """Make a tool from an async function and the pydantic model of its arguments.
 
@@ -99,6 +106,11 @@ def declare(
             raise TypeError(f"{name} takes {arguments.__name__}")
         return await run(given, context)
 
+    def asked(given: BaseModel, words: Words) -> str:
+        if consent is None or not isinstance(given, arguments):
+            raise TypeError(f"{name} asks about {arguments.__name__}")
+        return consent(given, words)
+
     return Tool(
         ToolSpec(name, description, schema),
         arguments,
@@ -107,7 +119,7 @@ def declare(
         parallel_safe,
         private,
         deadline_seconds,
-        needs_consent,
+        asked if consent is not None else None,
     )
 
 
@@ -129,6 +141,13 @@ class ToolRegistry:
     def names(self) -> tuple[str, ...]:
         """Names of all tools, in the order they came."""
         return tuple(self._tools)
+
+    def question(self, call: ToolCall, words: Words) -> str:
+        """Return what ``call`` would do, as the learner is asked about it."""
+        tool = self._tools[call.name]
+        if tool.consent is None:
+            raise ValueError(f"{call.name} needs no consent")
+        return tool.consent(tool.arguments.model_validate_json(call.arguments), words)
 
     def select(self, allowed: Collection[str], *, private: bool) -> tuple[Tool, ...]:
         """Return the tools named in ``allowed``. None named means none; unknown names are none.

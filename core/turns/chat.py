@@ -176,7 +176,8 @@ class ChatTurn:
             resume=host.kept.rounds if host.kept else again.resume,
             decisions=again.decisions,
         )
-        return end.of(outcome, context, loaded.persona, came, host.said)
+        consent = [self.tools.question(call, end.words) for call in outcome.pending]
+        return end.of(outcome, context, loaded.persona, came, host.said, consent)
 
     def _load(self, session: Session, job: Job, now: datetime, again: Rerun) -> _Loaded:
         question = again.question

@@ -10,13 +10,13 @@ import json
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from sqlmodel import Session, col, delete, select
 
 from core.commands.request import Action, Answer, Reply, Request, Rerun
 from core.context import ReplyTarget, Role
-from core.document import Button, Document, plain
+from core.document import Button, Document
 from core.i18n import Words, words_for
 from core.llm.port import ToolCall
 from core.loop.host import Decision
@@ -30,8 +30,6 @@ PATIENCE: Final = timedelta(hours=1)
 """How long a question waits for its answer."""
 KEPT: Final = timedelta(days=1)
 """How long a decided one is remembered, so that a second press hears what was decided."""
-SHOWN: Final = 300
-"""Characters of an argument that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +41,8 @@ class Asked:
     """Of the learner's question."""
     calls: tuple[ToolCall, ...]
     rounds: RoundDone
+    sentences: tuple[str, ...]
+    """What each call would do, as Markdown in the learner's language."""
 
     def keep(self, session: Session, turn_id: str, now: datetime) -> None:
         """Write it down with the turn that asks."""
@@ -60,21 +60,13 @@ class Asked:
 
     def document(self, words: Words) -> Document:
         """Return the question, with a button for each answer."""
-        lines = [f"- {_shown(call)}" for call in self.calls]
+        lines = [f"- {sentence}" for sentence in self.sentences]
         buttons = (
             Button(label=words("Yes"), action=f"consent:yes:{self.id}"),
             Button(label=words("No"), action=f"consent:no:{self.id}"),
         )
         text = words("May I do this?")
         return Document(markdown="\n".join((text, "", *lines)), buttons=(buttons,))
-
-
-def _shown(call: ToolCall) -> str:
-    """A call for people: its name and what it is given."""
-    given: dict[str, Any] = json.loads(call.arguments)
-    pairs = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in given.items()]
-    cut = [pair if len(pair) <= SHOWN else f"{pair[:SHOWN]} …" for pair in pairs]
-    return f"**{plain(call.name)}** {plain(', '.join(cut))}".rstrip()
 
 
 def consent(store: Store, can_edit: CanEdit) -> Action:

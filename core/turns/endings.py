@@ -111,13 +111,18 @@ class Endings:
         persona: Persona,
         came: Gathered,
         since: Sequence[str],
+        consent: Sequence[str],
     ) -> Ending:
-        """The model was asked; ``since`` is what the learner wrote during the turn."""
+        """The model was asked; ``since`` is what the learner wrote during the turn, ``consent`` says
+        what each call would do that waits for it.
+        """
         words, tally = self.words, self.job.tally
         said = outcome.text.strip()
         asked: Asked | None = None
         if outcome.saved is not None:
-            asked = Asked(new_id(), self.question.message_id, outcome.pending, outcome.saved)
+            asked = Asked(
+                new_id(), self.question.message_id, outcome.pending, outcome.saved, tuple(consent)
+            )
             said = ""  # what it has said is a part of the answer that follows
             document = asked.document(words)
         elif self.again.answered and not _whole(outcome):

@@ -39,7 +39,7 @@ async def test_nothing_happens_before_the_yes_and_once_after_it(
 ) -> None:
     ada = telegram.user(7, "Ada")
     question = await _asked(home, openai, ada)
-    assert question.text == "May I do this?\n\n• ring times = 3"
+    assert question.text == "May I do this?\n\n• ring 3 times"
     assert question.labels == ["Yes", "No"]
     assert bells.rung == []
     openai.script(Reply("Rung."))

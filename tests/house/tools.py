@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from core.i18n import Words
 from core.tools.registry import Tool, ToolContext, declare
 
 HANDY = """---
@@ -72,9 +73,11 @@ class Bells:
                 await asyncio.Event().wait()
             return f"rung {given.times} times"
 
-        return declare(
-            "ring", "Ring the bell.", Bell, run, read_only=False, needs_consent=needs_consent
-        )
+        def asked(given: Bell, words: Words) -> str:
+            return f"ring {given.times} times"
+
+        consent = asked if needs_consent else None
+        return declare("ring", "Ring the bell.", Bell, run, read_only=False, consent=consent)
 
 
 class Stuck:

@@ -61,7 +61,7 @@ class Notes:
             Word,
             self._run,
             read_only=read_only,
-            needs_consent=needs_consent,
+            consent=(lambda given, words: given.word) if needs_consent else None,
         )
 
     async def _run(self, given: Word, _: ToolContext) -> str:
