@@ -113,8 +113,10 @@ class Endings:
         since: Sequence[str],
         consent: Sequence[str],
     ) -> Ending:
-        """The model was asked; ``since`` is what the learner wrote during the turn, ``consent`` says
-        what each call would do that waits for it.
+        """The model was asked.
+
+        ``since`` is what the learner wrote during the turn; ``consent`` says what the calls would
+        do that wait for it.
         """
         words, tally = self.words, self.job.tally
         said = outcome.text.strip()
