@@ -22,6 +22,9 @@ P = TypeVar("P")
 Show = Callable[[str], Awaitable[None]]
 """Shows the whole text so far. Raises a SendError."""
 
+WORDLESS: Final = "…"
+"""Shown of an answer that has no words yet."""
+
 SENDS: Final = 3
 """Times that a preview without a receipt is sent, where that shows once."""
 
@@ -30,14 +33,15 @@ LAST_CALL_SECONDS: Final = 3.0
 
 
 @asynccontextmanager
-async def growing(show: Show, *, pause: float) -> AsyncIterator[Watch]:
+async def growing(show: Show, *, pause: float, again: bool = False) -> AsyncIterator[Watch]:
     """Let ``show`` follow an answer until the context is left; give what is to see its events.
 
-    Between two calls lie ``pause`` seconds at least, or as many as flood control asks for. Any
-    other failure ends the preview. Never two calls at once, and none after the end.
+    With ``again`` it begins before the first word, and also where none comes. Between two calls lie
+    ``pause`` seconds at least, or as many as flood control asks for. Any other failure ends the
+    preview. Never two calls at once, and none after the end.
     """
     grown = _Grown()
-    task = asyncio.create_task(_follow(grown, show, pause), name="preview")
+    task = asyncio.create_task(_follow(grown, show, pause, again), name="preview")
     try:
         yield grown.watch
     finally:
@@ -118,15 +122,17 @@ class _Grown:
         self.news.set()
 
 
-async def _follow(grown: _Grown, show: Show, pause: float) -> None:
+async def _follow(grown: _Grown, show: Show, pause: float, again: bool) -> None:
     while True:
-        await grown.news.wait()
-        if grown.ended.is_set():
-            return
+        if not again:
+            await grown.news.wait()
+            if grown.ended.is_set():
+                return
         grown.news.clear()
-        wait = pause
+        text = WORDLESS if again and not grown.text.strip() else grown.text
+        again, wait = False, pause
         try:
-            await show(grown.text)
+            await show(text)
         except Throttled as error:
             wait = max(pause, error.retry_after)
         except SendError as error:

@@ -174,7 +174,13 @@ class DiscordChannel:
         return self._transport.typing(target) if self._transport else nullcontext()
 
     def preview(
-        self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+        self,
+        target: ReplyTarget,
+        *,
+        key: str,
+        handle: str | None,
+        shown: Shown,
+        again: bool = False,
     ) -> AbstractAsyncContextManager[Watch]:
         """Show the growing answer in a message that is edited; not in the place of "thinking"."""
         transport = self._transport
@@ -190,7 +196,7 @@ class DiscordChannel:
             await transport.edit(target, message_id, part)
 
         edited = Edited(beginning, send, edit, handle=handle, shown=shown, repeatable=True)
-        return growing(edited.show, pause=self._preview_seconds)
+        return growing(edited.show, pause=self._preview_seconds, again=again)
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""

@@ -185,7 +185,13 @@ class FeishuChannel:
         return self._transport.typing(target) if self._transport else nullcontext()
 
     def preview(
-        self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+        self,
+        target: ReplyTarget,
+        *,
+        key: str,
+        handle: str | None,
+        shown: Shown,
+        again: bool = False,
     ) -> AbstractAsyncContextManager[Watch]:
         """Show the growing answer in a card that streams."""
         cards = self._streaming
@@ -199,7 +205,7 @@ class FeishuChannel:
             await cards.grow(card, text)
 
         edited = Edited(beginning, send, edit, handle=handle, shown=shown, repeatable=True)
-        return growing(edited.show, pause=PREVIEW_SECONDS)
+        return growing(edited.show, pause=PREVIEW_SECONDS, again=again)
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""

@@ -157,7 +157,13 @@ class TelegramChannel:
         return self._transport.typing(target) if self._transport else nullcontext()
 
     def preview(
-        self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+        self,
+        target: ReplyTarget,
+        *,
+        key: str,
+        handle: str | None,
+        shown: Shown,
+        again: bool = False,
     ) -> AbstractAsyncContextManager[Watch]:
         """Show the growing answer: as a draft in private, as a message that is edited elsewhere.
 

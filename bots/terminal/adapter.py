@@ -129,7 +129,13 @@ class TerminalChannel:
         return working()
 
     def preview(
-        self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+        self,
+        target: ReplyTarget,
+        *,
+        key: str,
+        handle: str | None,
+        shown: Shown,
+        again: bool = False,
     ) -> AbstractAsyncContextManager[Watch]:
         """Show the growing answer, and note how the turn ended."""
         return nullcontext(self._watch)

@@ -144,8 +144,9 @@ class Intake:
                     conversation.id,
                     conversation.shared,
                     verdict,
-                    row.preview,
-                    row.rounds,
+                    again=True,
+                    preview=row.preview,
+                    rounds=row.rounds,
                 )
                 for row, learner, conversation, account in rows
                 if (message := read_event(row)) is not None
@@ -214,6 +215,8 @@ class Intake:
         conversation_id: str,
         shared: bool,
         verdict: Verdict,
+        *,
+        again: bool = False,
         preview: str | None = None,
         rounds: str | None = None,
     ) -> Job:
@@ -227,6 +230,7 @@ class Intake:
             owner=verdict is Verdict.OWNER,
             conversation_id=conversation_id,
             shared=shared,
+            again=again,
             preview=preview,
             rounds=rounds,
         )

@@ -43,6 +43,8 @@ class Job:
     """A person stopped it: its end is recorded by the stop, not by the turn itself."""
     preview: str | None = None
     """Handle of the preview that stands where the answer will be."""
+    again: bool = False
+    """An earlier process may have begun to answer it."""
     rounds: str | None = None
     """How far an earlier process had come with it (``core.turns.rounds.Kept``)."""
     busy: bool = False

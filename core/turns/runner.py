@@ -136,6 +136,7 @@ class Runner:
                 key=f"preview:{job.inbound_id}",
                 handle=job.preview,
                 shown=partial(self._shown, job),
+                again=job.again and job.preview is None,
             )
         async with channel.typing(target), watching as watch:
             emit = watch if again.replaces else partial(_seen, job, watch)

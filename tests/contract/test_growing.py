@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlmodel import create_engine, update
+
+from bots.previews import WORDLESS
+from core.store.tables import Inbound
 from tests.contract.home import StageHome
 from tests.contract.stage import AnyRemote
 from tests.servers.faults import Gate
@@ -47,6 +51,28 @@ async def test_a_restart_leaves_no_half_beside_the_answer(
     await home.restart()
     await home.quiet()
     assert [answer.text for answer in remote.shown(group)] == [WHOLE]
+
+
+async def test_a_half_that_a_kill_left_unnoted_is_found_where_the_platform_can_do_that(
+    home: StageHome, remote: AnyRemote, openai: OpenAIServer
+) -> None:
+    group, gate = await half_shown(home, remote, openai)
+    [half] = remote.shown(group)
+    openai.default = Reply.failing(400, "no")  # not a word to show
+    await home.close()
+    gate.drop()
+    engine = create_engine(home.database)
+    with engine.begin() as connection:
+        connection.execute(update(Inbound).values(preview=None))
+    engine.dispose()
+    await home.open()
+    await home.quiet()
+    shown = {message.id: message.text for message in remote.shown(group)}
+    if home.channel().capabilities.repeatable_for > 0:
+        assert shown.keys() == {half.id}
+        assert shown[half.id] not in (half.text, WORDLESS)
+    else:
+        assert shown.keys() > {half.id}
 
 
 async def test_what_is_stopped_stays_as_far_as_it_was_shown(

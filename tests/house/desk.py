@@ -79,7 +79,13 @@ class DeskChannel:
         return nullcontext()
 
     def preview(
-        self, target: ReplyTarget, *, key: str, handle: str | None, shown: Shown
+        self,
+        target: ReplyTarget,
+        *,
+        key: str,
+        handle: str | None,
+        shown: Shown,
+        again: bool = False,
     ) -> AbstractAsyncContextManager[Watch]:
         return nullcontext(lambda _: None)
 
