@@ -90,12 +90,18 @@ class Edited(Generic[P]):
             await self._edit(self._handle, part)
 
     async def _sent(self, part: P) -> str:
-        for _ in range(self._sends - 1):
+        unknown = 0
+        while True:
             try:
                 return await self._send(part)
             except OutcomeUnknown:
-                continue
-        return await self._send(part)
+                unknown += 1
+                if unknown == self._sends:
+                    raise
+            except Throttled as error:
+                if not unknown:
+                    raise
+                await asyncio.sleep(error.retry_after)  # left out it may stand beside the answer
 
 
 class _Grown:

@@ -13,6 +13,7 @@ from core.document import Button, Document
 from core.events import Content
 from tests.discord.door import MENUS, Inbox, opened
 from tests.servers.discord import DiscordServer
+from tests.servers.faults import Stage
 
 
 @pytest.fixture
@@ -57,6 +58,21 @@ async def test_one_message_grows_and_the_answer_takes_its_place(server: DiscordS
         ada.private.remove(shown)
         with pytest.raises(Rejected):
             await channel.conclude(target, handles.told[0], part)
+
+
+async def test_one_without_a_receipt_is_found_again_however_soon_the_answer_ends(
+    server: DiscordServer,
+) -> None:
+    ada, inbox, handles = server.user(7, "Ada"), Inbox(), Handles()
+    async with opened(server, inbox, preview_seconds=0.2) as channel:
+        ada.say("why?")
+        [message] = await inbox.wait(1)
+        server.drop("createMessage", stage=Stage.ANSWER)
+        async with channel.preview(message.target, key="p", handle=None, shown=handles) as watch:
+            watch(Content("Half of", 1))
+            await server.wait_request("createMessage")
+        [shown] = ada.private.from_bot
+        assert handles.told == [str(shown.message_id)]
 
 
 async def test_it_stands_still_once_it_would_be_two_messages(server: DiscordServer) -> None:
