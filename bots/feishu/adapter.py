@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import SecretStr
 
-from bots.feishu.failures import CALL_ERRORS, CallError, is_final, reason_of, wrong_secret
+from bots.feishu.failures import (
+    CALL_ERRORS,
+    NO_BOT,
+    CallError,
+    is_final,
+    reason_of,
+    wrong_secret,
+)
 from bots.feishu.files import fetch
 from bots.feishu.lookups import Lookups
 from bots.feishu.posting import Posting
@@ -59,9 +66,6 @@ REPEATABLE_SECONDS: Final = 3600.0
 
 STOP_SECONDS: Final = 2.0
 """How long ``stop`` waits for commits and for sends under way."""
-
-_NO_BOT: Final = frozenset({11205, 230006})
-
 
 PREVIEW_SECONDS: Final = 0.7
 """Between two steps of a preview: a card takes ten changes a second, an app fifty."""
@@ -252,7 +256,7 @@ class FeishuChannel:
         cause = error.__cause__ if isinstance(error, NoTokenError) else error
         if cause is not error and isinstance(cause, Refusal) and is_final(cause):
             return ChannelStartError(wrong_secret(self._words))
-        if isinstance(cause, Refusal) and cause.code in _NO_BOT:
+        if isinstance(cause, Refusal) and cause.code in NO_BOT:
             return ChannelStartError(
                 self._words(
                     "This app has no bot. Add the bot capability in the developer console and "

@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Final
 
-from bots.feishu.failures import CALL_ERRORS, CallError, is_final, is_missing_scope, reason_of
+from bots.feishu.failures import (
+    CALL_ERRORS,
+    NO_BOT,
+    WRONG_PLATFORM,
+    WRONG_SECRET,
+    CallError,
+    is_final,
+    is_missing_scope,
+    reason_of,
+)
+from bots.feishu.receive import EDITED, MESSAGE, PRESS
 from bots.feishu.rest import NO_CODE, NoTokenError, Refusal, Rest
 from bots.feishu.settings import ORIGINS, FeishuSettings
 from bots.findings import Finding, fault, ok, unknown, warning
@@ -39,12 +49,6 @@ WELCOME: Final[Mapping[str, str]] = {
 }
 """Permissions without which something is missing."""
 
-EVENT: Final = "im.message.receive_v1"
-CALLBACK: Final = "card.action.trigger"
-
-_WRONG_PLATFORM: Final = 1000040351
-_WRONG_SECRET: Final = frozenset({514, 1000040344})
-_NO_BOT: Final = frozenset({11205, 230006})
 _NOT_INSTALLED: Final = 212100
 _GRANTED: Final = 1
 _ENABLED: Final = 2
@@ -103,10 +107,10 @@ class _Look:
             try:
                 await self._rest.endpoint()
             except CALL_ERRORS as other:
-                if isinstance(other, Refusal) and other.code == _WRONG_PLATFORM:
+                if isinstance(other, Refusal) and other.code == WRONG_PLATFORM:
                     return self._wrong_platform()
             return self._wrong_secret()
-        if isinstance(cause, Refusal) and cause.code in _NO_BOT:
+        if isinstance(cause, Refusal) and cause.code in NO_BOT:
             return fault(
                 self._words("This app has no bot."),
                 self._words(
@@ -122,9 +126,9 @@ class _Look:
         try:
             await self._rest.endpoint()
         except Refusal as refusal:
-            if refusal.code == _WRONG_PLATFORM:
+            if refusal.code == WRONG_PLATFORM:
                 return self._wrong_platform()
-            if refusal.code in _WRONG_SECRET:
+            if refusal.code in WRONG_SECRET:
                 return self._wrong_secret()
             if not is_final(refusal):
                 return self.unreachable(refusal)
@@ -200,10 +204,21 @@ class _Look:
         except (KeyError, TypeError):
             yield self._compare_subscriptions(told=False)
             return
+        if events is not None and EDITED not in events:
+            yield ok(
+                self._words("It does not hear when somebody edits a message."),
+                self._words(
+                    "If you like it to: open {page} (Events & Callbacks, Event Configuration), Add "
+                    "Events, {event}, where the console offers it; then create a version and "
+                    "publish it.",
+                    page=f"{self._console}/event",
+                    event=EDITED,
+                ),
+            )
         found = list(self._delivery(event, callback))
-        if events is not None and EVENT not in events:
+        if events is not None and MESSAGE not in events:
             found.append(self._missing_event())
-        if callback is not None and CALLBACK not in (callback.get("subscribed_callbacks") or ()):
+        if callback is not None and PRESS not in (callback.get("subscribed_callbacks") or ()):
             found.append(self._missing_callback())
         for finding in found:
             yield finding
@@ -238,12 +253,14 @@ class _Look:
 
     def _missing_event(self) -> Finding:
         return fault(
-            self._words("The app has not subscribed to {event}, so it hears nothing.", event=EVENT),
+            self._words(
+                "The app has not subscribed to {event}, so it hears nothing.", event=MESSAGE
+            ),
             self._words(
                 "Open {page} (Events & Callbacks, Event Configuration), Add Events, {event}; then "
                 "create a version and publish it.",
                 page=f"{self._console}/event",
-                event=EVENT,
+                event=MESSAGE,
             ),
         )
 
@@ -251,13 +268,13 @@ class _Look:
         return fault(
             self._words(
                 "The app has not subscribed to {callback}, so its buttons do nothing.",
-                callback=CALLBACK,
+                callback=PRESS,
             ),
             self._words(
                 "Open {page} (Events & Callbacks, Callback Configuration), Add Callback, "
                 "{callback}; then create a version and publish it.",
                 page=f"{self._console}/event",
-                callback=CALLBACK,
+                callback=PRESS,
             ),
         )
 
@@ -273,10 +290,12 @@ class _Look:
         """Name the page to look at. ``told``: with one more permission it could be asked."""
         hint = self._words(
             "Look yourself: on {page} (Events & Callbacks) the long connection must be chosen for "
-            "both, with the event {event} and the callback {callback}.",
+            "both, with the event {event} and the callback {callback}; with the event {edited}, "
+            "where the console offers it, it also hears of edits.",
             page=f"{self._console}/event",
-            event=EVENT,
-            callback=CALLBACK,
+            event=MESSAGE,
+            callback=PRESS,
+            edited=EDITED,
         )
         if told:
             hint += " " + self._words(

@@ -28,7 +28,13 @@ from lark_oapi.ws.model import ClientConfig
 from lark_oapi.ws.pb.pbbp2_pb2 import Frame
 from websockets.exceptions import WebSocketException
 
-from bots.feishu.failures import is_final, reason_of, wrong_secret
+from bots.feishu.failures import (
+    WRONG_PLATFORM,
+    WRONG_SECRET,
+    is_final,
+    reason_of,
+    wrong_secret,
+)
 from bots.feishu.rest import Refusal, Rest
 from core.i18n import Words
 
@@ -45,8 +51,6 @@ USUAL_PING: Final = 120
 CLOSE_SECONDS: Final = 1.0
 
 _DATA: Final = 1
-_WRONG_DOMAIN: Final = 1000040351
-_WRONG_SECRET: Final = frozenset({514, 1000040344})
 _CROWDED: Final = 1000040350
 _BUSY: Final = frozenset({1, 1000040343})
 _BROKEN: Final = (WebSocketException, OSError, TimeoutError, ServerException, KeyError, ValueError)
@@ -287,13 +291,13 @@ class Connection:
     def _connect_error(self, error: Exception) -> ConnectError:
         words = self._words
         code = error.code if isinstance(error, Refusal | ClientException) else None
-        if code == _WRONG_DOMAIN:
+        if code == WRONG_PLATFORM:
             sentence = words(
                 "This app is not on the platform that FEISHU_DOMAIN names. Write lark there for "
                 "an app of Lark, feishu for one of Feishu."
             )
             return ConnectError(sentence, final=True)
-        if isinstance(error, Refusal) and code in _WRONG_SECRET:
+        if isinstance(error, Refusal) and code in WRONG_SECRET:
             return ConnectError(wrong_secret(words), final=True)
         if isinstance(error, ClientException):
             sentence = words(

@@ -28,8 +28,15 @@ CALL_ERRORS: Final = (Refusal, NoTokenError, httpx.HTTPError)
 RECALLED: Final = 230011
 """The message answered, or edited, was taken back."""
 
+WRONG_PLATFORM: Final = 1000040351
+"""The app is on the other of the two platforms; only the long connection's address tells."""
+WRONG_SECRET: Final = frozenset({514, 1000040344})
+"""The long connection's words for id and secret that do not belong together."""
+NO_BOT: Final = frozenset({11205, 230006})
+"""The app has no bot, or it is switched off."""
+
 _FREQUENCY: Final = frozenset({99991400, 99991402, 11020, 11021, 230020})
-_ACCOUNT: Final = STALE | {99991661, 99991672, 230006, 11205}
+_ACCOUNT: Final = STALE | NO_BOT | {99991661, 99991672}
 """The app's trouble, not the message's (token, permission, bot switched off): mended, it may go."""
 _CLOSED: Final = frozenset(
     {

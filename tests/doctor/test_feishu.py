@@ -66,6 +66,15 @@ async def test_a_larger_permission_stands_in_for_a_smaller_one(server: FeishuSer
     assert Level.FAULT not in levels(await look(server))
 
 
+async def test_that_it_hears_of_edits_can_be_wished_for(server: FeishuServer) -> None:
+    assert "im.message.updated_v1" in only(await look(server), Level.UNKNOWN).fix
+    server.grant_scopes(ASKING)
+    [deaf] = [one for one in await look(server) if "edits" in one.text]
+    assert (deaf.level, "im.message.updated_v1" in deaf.fix) == (Level.OK, True)
+    server.state.subscribed.add("im.message.updated_v1")
+    assert not [one for one in await look(server) if "edits" in one.text]
+
+
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
