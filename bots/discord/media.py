@@ -6,13 +6,13 @@ message it stands, where the platform tells a new address.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
+import discord
 from discord import Message, MessageSnapshot
 
+from bots.kinds import kind_of
 from core.context import Attachment, AttachmentKind
-
-_STILL: Final = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif", "image/bmp"})
 
 
 class Place(NamedTuple):
@@ -27,25 +27,22 @@ class Place(NamedTuple):
 
 def attachments(message: Message | MessageSnapshot, place: Message) -> tuple[Attachment, ...]:
     """Return what a message carries; ``place`` is the message it is read in."""
-    return tuple(
-        Attachment(
-            id=" ".join(Place(str(place.channel.id), str(place.id), str(file.id), file.url)),
-            kind=_kind((file.content_type or "").partition(";")[0], message.flags.voice),
-            name=file.filename,
-            mime=(file.content_type or "").partition(";")[0] or None,
-            size=file.size,
-        )
-        for file in message.attachments
+    return tuple(_attachment(file, message, place) for file in message.attachments)
+
+
+def _attachment(
+    file: discord.Attachment, message: Message | MessageSnapshot, place: Message
+) -> Attachment:
+    mime = (file.content_type or "").partition(";")[0] or None
+    return Attachment(
+        id=" ".join(Place(str(place.channel.id), str(place.id), str(file.id), file.url)),
+        kind=AttachmentKind.VOICE if message.flags.voice else kind_of(mime),
+        name=file.filename,
+        mime=mime,
+        size=file.size,
     )
 
 
 def place_of(attachment_id: str) -> Place:
-    """Read an attachment's id. Raises ValueError for one that is not ours."""
+    """Read an attachment's id. Raises TypeError for one that is not ours."""
     return Place(*attachment_id.split(" ", 3))
-
-
-def _kind(mime: str, recorded: bool) -> AttachmentKind:
-    if mime in _STILL:
-        return AttachmentKind.IMAGE
-    sound = recorded or mime.startswith("audio/")
-    return AttachmentKind.VOICE if sound else AttachmentKind.FILE

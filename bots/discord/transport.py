@@ -141,7 +141,7 @@ class Transport:
             raise AttachmentTooLarge(f"{attachment.size} bytes")
         try:
             place = place_of(attachment.id)
-        except (TypeError, ValueError):
+        except TypeError:
             raise AttachmentGone("an id that is not ours") from None
         try:
             async with asyncio.timeout(FETCH_SECONDS):

@@ -10,14 +10,13 @@ from typing import Final
 from aiogram.enums import ContentType
 from aiogram.types import Message
 
+from bots.kinds import kind_of
 from core.context import Attachment, AttachmentKind
 
 READABLE: Final = frozenset(
     {ContentType.AUDIO, ContentType.DOCUMENT, ContentType.PHOTO, ContentType.VOICE}
 )
 """Kinds of messages that bring an attachment, with or without a caption."""
-
-_STILL: Final = frozenset({"image/jpeg", "image/png", "image/webp", "image/bmp", "image/tiff"})
 
 
 def attachments(message: Message) -> tuple[Attachment, ...]:
@@ -52,11 +51,10 @@ def attachments(message: Message) -> tuple[Attachment, ...]:
         )
     if message.document is not None:
         document = message.document
-        still = document.mime_type in _STILL  # a picture that was sent uncompressed
         return (
             Attachment(
                 id=document.file_id,
-                kind=AttachmentKind.IMAGE if still else AttachmentKind.FILE,
+                kind=kind_of(document.mime_type),  # perhaps a picture that was sent uncompressed
                 name=document.file_name,
                 mime=document.mime_type,
                 size=document.file_size,

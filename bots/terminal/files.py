@@ -19,8 +19,9 @@ from typing import Final
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from bots.kinds import PICTURES, kind_of
 from core.channel import AttachmentGone, AttachmentTooLarge
-from core.context import Attachment, AttachmentKind
+from core.context import Attachment
 from core.document import File
 
 COMMAND: Final = "/file"
@@ -29,7 +30,6 @@ _UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"/\\|?*]+')
 _RESERVED: Final = re.compile(r"(?i:con|prn|aux|nul|com\d|lpt\d)")
 """Names that are devices on Windows, with any ending."""
 _LONGEST_NAME: Final = 100
-_STILL: Final = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif", "image/bmp"})
 
 
 def handed_over(line: str) -> tuple[tuple[Path, ...], str] | None:
@@ -65,7 +65,7 @@ def attachment(path: Path) -> Attachment:
     mime = mimetypes.guess_type(path.name)[0]
     return Attachment(
         id=str(path.resolve()),
-        kind=_kind(mime or ""),
+        kind=kind_of(mime),
         name=path.name,
         mime=mime,
         size=status.st_size,
@@ -108,7 +108,7 @@ def drawn(file: File, environment: Mapping[str, str] = os.environ) -> str:
 
     iTerm2 and WezTerm take any format in their own way, Kitty and Ghostty take PNG in theirs.
     """
-    if file.mime not in _STILL or "TMUX" in environment:  # which keeps pictures to itself
+    if file.mime not in PICTURES or "TMUX" in environment:  # which keeps pictures to itself
         return ""
     data = base64.b64encode(file.data).decode()
     if environment.get("TERM_PROGRAM") in ("iTerm.app", "WezTerm"):
@@ -157,9 +157,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # too long for a name, or with a null in it
         return False
-
-
-def _kind(mime: str) -> AttachmentKind:
-    if mime in _STILL:
-        return AttachmentKind.IMAGE
-    return AttachmentKind.VOICE if mime.startswith("audio/") else AttachmentKind.FILE

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
+from bots import kinds as channels
 from core.context import Attachment, AttachmentKind
 from core.reading.kinds import Kind, kind_of, shown_name, sound_suffix
+from core.reading.worker import FORMATS
 from tests.reading import made
 
 IMAGE, VOICE, FILE = AttachmentKind.IMAGE, AttachmentKind.VOICE, AttachmentKind.FILE
@@ -79,3 +82,12 @@ def test_no_name_can_break_a_mark(name: str) -> None:
     shown = shown_name(sent(name=name)) or "x"
     assert not set(shown) & set("[]<>/\\\n\r\0")
     assert 0 < len(shown) <= 60
+
+
+def test_channels_call_a_picture_what_can_be_opened_as_one() -> None:
+    Image.init()
+    opened = {Image.MIME[name] for name in FORMATS if name != "MPO"}  # told as image/jpeg
+    assert opened == channels.PICTURES
+    for mime in ("image/svg+xml", "image/tiff", "application/pdf", "", None):
+        assert channels.kind_of(mime) is FILE
+    assert channels.kind_of("audio/ogg") is VOICE

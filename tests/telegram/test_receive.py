@@ -427,6 +427,10 @@ def test_a_kind_the_library_does_not_know_is_not_passed_over_in_silence() -> Non
             {"document": {**FILE, "file_name": "p.png", "mime_type": "image/png"}},
             Attachment(id="f", kind=AttachmentKind.IMAGE, name="p.png", mime="image/png"),
         ),
+        (
+            {"document": {**FILE, "file_name": "s.wav", "mime_type": "audio/wav"}},
+            Attachment(id="f", kind=AttachmentKind.VOICE, name="s.wav", mime="audio/wav"),
+        ),
     ],
 )
 def test_what_comes_with_a_message_can_be_asked_for(
