@@ -36,6 +36,7 @@ from bots.discord.settings import API_BASE, GATEWAY_URL
 from bots.discord.suggest import suggestions
 from bots.discord.threads import Threads
 from bots.discord.transport import Transport
+from bots.parts import message_of, payload_of
 from bots.previews import Edited, growing
 from core.channel import (
     AttachmentUnreachable,
@@ -45,7 +46,6 @@ from core.channel import (
     NotSent,
     Part,
     Recall,
-    Rejected,
     Sent,
     Shown,
     Watch,
@@ -53,7 +53,7 @@ from core.channel import (
 )
 from core.commands.declare import Menu
 from core.context import Attachment, InboundMessage, ReplyTarget
-from core.document import Document, File
+from core.document import Document
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
@@ -162,12 +162,12 @@ class DiscordChannel:
     ) -> Sent:
         """Send one part; ``key`` makes a second send show once. Raises a SendError."""
         return await self._open().send(
-            target, _payload(part), key=key, reply=reply, leaving=leaving
+            target, payload_of(part, DiscordPart), key=key, reply=reply, leaving=leaving
         )
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
         """Replace a sent message. Raises a SendError."""
-        await self._replace(target, message_id, part)
+        await self._open().edit(target, message_id, message_of(part, DiscordPart))
 
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show "typing" until the context is left. Never raises; nothing is shown when closed."""
@@ -200,7 +200,7 @@ class DiscordChannel:
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""
-        return await self._replace(target, handle, part)
+        return await self._open().edit(target, handle, message_of(part, DiscordPart))
 
     async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
         """Get an attachment. Raises a FetchError."""
@@ -274,19 +274,7 @@ class DiscordChannel:
         if message is not None and self._inbox is not None:
             self._inbox.put(message)
 
-    async def _replace(self, target: ReplyTarget, message_id: str, part: Part) -> Sent:
-        payload = _payload(part)
-        if isinstance(payload, File):
-            raise Rejected("a file cannot take the place of a text")
-        return await self._open().edit(target, message_id, payload)
-
     def _open(self) -> Transport:
         if self._transport is None:
             raise NotSent("the channel is not open")
         return self._transport
-
-
-def _payload(part: Part) -> DiscordPart | File:
-    if not isinstance(part.payload, DiscordPart | File):
-        raise TypeError(f"not a part of this channel: {type(part.payload).__name__}")
-    return part.payload

@@ -30,6 +30,7 @@ from bots.feishu.settings import ORIGINS
 from bots.feishu.streaming import Streaming
 from bots.feishu.transport import Transport
 from bots.limiter import Limiter, Rates
+from bots.parts import message_of, payload_of
 from bots.previews import Edited, growing
 from core.channel import (
     AttachmentTooLarge,
@@ -41,7 +42,6 @@ from core.channel import (
     Leaving,
     NotSent,
     Part,
-    Rejected,
     Sent,
     Shown,
     Watch,
@@ -50,7 +50,7 @@ from core.channel import (
 from core.clock import Clock, SystemClock
 from core.commands.declare import Menu
 from core.context import Attachment, ReplyTarget
-from core.document import Document, File
+from core.document import Document
 from core.i18n import Words
 
 if TYPE_CHECKING:
@@ -174,15 +174,12 @@ class FeishuChannel:
     ) -> Sent:
         """Send one part; under the same key it is shown once. Raises a SendError."""
         return await self._open().send(
-            target, _payload(part), key=key, reply=reply, leaving=leaving
+            target, payload_of(part, FeishuPart), key=key, reply=reply, leaving=leaving
         )
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
         """Replace a sent card. Raises a SendError."""
-        payload = _payload(part)
-        if isinstance(payload, File):
-            raise Rejected("a file cannot take the place of a text")
-        await self._open().edit(target, message_id, payload)
+        await self._open().edit(target, message_id, message_of(part, FeishuPart))
 
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show a reaction until the context is left. Never raises; nothing is shown when closed."""
@@ -213,12 +210,9 @@ class FeishuChannel:
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
         """Put the final answer in the place of a preview. Raises a SendError."""
-        payload = _payload(part)
-        if isinstance(payload, File):
-            raise Rejected("a file cannot take the place of a text")
         if self._streaming is None:
             raise NotSent("the channel has not started")
-        return await self._streaming.conclude(target, handle, payload)
+        return await self._streaming.conclude(target, handle, message_of(part, FeishuPart))
 
     async def fetch(self, attachment: Attachment, *, most: int) -> bytes:
         """Get an attachment. Raises a FetchError."""
@@ -269,9 +263,3 @@ class FeishuChannel:
                 reason=reason_of(error),
             )
         )
-
-
-def _payload(part: Part) -> FeishuPart | File:
-    if not isinstance(part.payload, FeishuPart | File):
-        raise TypeError(f"not a part of this channel: {type(part.payload).__name__}")
-    return part.payload

@@ -17,6 +17,7 @@ from aiogram.utils.token import TokenValidationError
 from pydantic import SecretStr
 
 from bots.limiter import Limiter, Rates
+from bots.parts import message_of, payload_of
 from bots.telegram.failures import reason_of
 from bots.telegram.polling import Pace, Polling
 from bots.telegram.preview import preview
@@ -33,7 +34,6 @@ from core.channel import (
     Leaving,
     NotSent,
     Part,
-    Rejected,
     Sent,
     Shown,
     Watch,
@@ -42,7 +42,7 @@ from core.channel import (
 from core.clock import Clock, SystemClock
 from core.commands.declare import Menu
 from core.context import Attachment, ReplyTarget
-from core.document import Document, File
+from core.document import Document
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
@@ -143,14 +143,13 @@ class TelegramChannel:
         leaving: Leaving = at_once,
     ) -> Sent:
         """Send one part; the platform knows no idempotency key. Raises a SendError."""
-        return await self._open().send(target, _payload(part), reply=reply, leaving=leaving)
+        return await self._open().send(
+            target, payload_of(part, TelegramPart), reply=reply, leaving=leaving
+        )
 
     async def edit(self, target: ReplyTarget, message_id: str, part: Part) -> None:
         """Replace a sent message. Raises a SendError."""
-        payload = _payload(part)
-        if isinstance(payload, File):
-            raise Rejected("a file cannot take the place of a text")
-        await self._open().edit(target, message_id, payload)
+        await self._open().edit(target, message_id, message_of(part, TelegramPart))
 
     def typing(self, target: ReplyTarget) -> AbstractAsyncContextManager[None]:
         """Show "typing" until the context is left. Never raises; nothing is shown when closed."""
@@ -239,9 +238,3 @@ class TelegramChannel:
                 "(send it /token) into .env and start again."
             )
         )
-
-
-def _payload(part: Part) -> TelegramPart | File:
-    if not isinstance(part.payload, TelegramPart | File):
-        raise TypeError(f"not a part of this channel: {type(part.payload).__name__}")
-    return part.payload
