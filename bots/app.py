@@ -267,7 +267,7 @@ async def _open(house: House, channel: Channel, partner: Partner) -> bool:
         except ChannelStartError as error:
             log.error("%s: %s", name, error)
             return False
-        except Exception:
+        except Exception:  # the one guard of a start: the other doors open all the same
             log.exception("%s failed to start in an unforeseen way", name)
             return False
         else:

@@ -12,13 +12,12 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aiohttp import ClientError
-from discord import Client, DiscordException, LoginFailure, PrivilegedIntentsRequired
+from discord import Client, LoginFailure, PrivilegedIntentsRequired
 from discord.errors import ConnectionClosed
 from discord.http import HTTPClient
 
 from bots.discord.client import Events, TutorClient, reads_content
-from bots.discord.failures import reason_of
+from bots.discord.failures import FAILURES, reason_of
 from core.channel import ChannelStartError, ChannelUnreachable, NotSent
 from core.i18n import Words
 
@@ -28,8 +27,8 @@ GOODBYE_SECONDS: Final = 0.4
 """How long the platform may take to answer to a close."""
 
 _BAD_TOKEN: Final = 4004
-_UNREADABLE: Final = (LookupError, TypeError, AttributeError)
-"""What the library raises for an answer that is not one of Discord's."""
+_FORESEEN: Final = (*FAILURES, LookupError, TypeError, AttributeError)
+"""What logging in raises; the last three for an answer that is not one of Discord's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +94,8 @@ class Gateway:
             if not reads_content(client):
                 raise self._no_content()
             welcome = True
-        except Exception as error:
-            told = self._told(error)
-            if told is error:
-                raise
-            raise told from error
+        except _FORESEEN as error:
+            raise self._told(error) from error
         finally:
             if not welcome:
                 await self._closed(client)
@@ -192,7 +188,7 @@ class Gateway:
                     if str(error) != self.trouble:
                         log.warning("%s Trying again until it answers.", error)
                     self.trouble = str(error)
-                except Exception:
+                except Exception:  # the one guard of the keeper: without it nobody would try again
                     log.exception("connecting failed in a way nobody foresaw")
 
     async def _lost(self) -> None:
@@ -235,7 +231,7 @@ class Gateway:
         try:
             async with asyncio.timeout(GOODBYE_SECONDS):
                 await closing
-        except (TimeoutError, ClientError, OSError, DiscordException) as error:
+        except FAILURES as error:
             log.debug("not closed in good order: %s", reason_of(error))
 
     # Words
@@ -251,9 +247,7 @@ class Gateway:
                 return self._no_content()
             case ConnectionClosed() if error.code == _BAD_TOKEN:
                 return self._wrong_token()
-            case DiscordException() | ClientError() | OSError() | TimeoutError() | ValueError():
-                return self._unreachable(error)
-            case _ if isinstance(error, _UNREADABLE):
+            case _ if isinstance(error, _FORESEEN):
                 return self._unreachable(error)
             case _:
                 return error

@@ -263,7 +263,7 @@ class Connection:
             except ConnectError as error:
                 self._failures = min(self._failures + 1, 20)
                 self._failed(str(error), type(error.__cause__).__name__)
-            except Exception as error:
+            except Exception as error:  # the one guard of the keeper: it has to try again
                 log.exception("connecting failed in a way nobody foresaw")
                 self._failures = min(self._failures + 1, 20)
                 sentence = self._words("Feishu cannot be reached; trying again.")

@@ -164,7 +164,7 @@ class Receiving:
     async def _commit(self, message: InboundMessage) -> None:
         try:
             await self._intake([message])
-        except Exception as error:
+        except Exception as error:  # whatever the store raises: the event comes again
             sentence = self._words("Incoming messages cannot be stored; trying again.")
             level = logging.WARNING if self.trouble is None else logging.DEBUG
             log.log(level, "%s (%s)", sentence, type(error).__name__)

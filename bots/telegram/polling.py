@@ -126,7 +126,7 @@ class Polling:
         while not self._stopping:
             try:
                 pause = await self._poll()
-            except Exception as error:
+            except Exception as error:  # the one guard of receiving: it has to go on
                 log.exception("receiving failed in a way nobody foresaw")
                 pause = self._failed(self._words("Receiving failed; trying again."), error)
             if pause and not self._stopping:
