@@ -85,18 +85,8 @@ class EnvSettings(BaseSettings):
         values: dict[str, Any] = dict(given)
         try:
             settings = cls(_env_file=env_file, **values)
-        except UnicodeDecodeError:
-            raise SettingsError(
-                words("{file} is not a UTF-8 text. Save it again as UTF-8.", file=env_file)
-            ) from None
-        except OSError as error:
-            raise SettingsError(
-                words(
-                    "{file} cannot be read ({reason}). Correct its permissions.",
-                    file=env_file,
-                    reason=error.strerror or type(error).__name__,
-                )
-            ) from None
+        except (UnicodeDecodeError, OSError) as error:
+            raise _unreadable(env_file, error, words) from None
         except ValidationError as error:
             raise SettingsError(*_problems(cls, error, words)) from None
         for value in settings.__dict__.values():
@@ -106,6 +96,19 @@ class EnvSettings(BaseSettings):
 
 
 Group = TypeVar("Group", bound=EnvSettings)
+
+
+def text_of(path: Path, words: Words) -> str | None:
+    """Return the text of a settings file with its line ends, None when there is none.
+
+    Raises SettingsError.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return None
+    except (UnicodeDecodeError, OSError) as error:
+        raise _unreadable(path, error, words) from None
 
 
 def variable(model: type[EnvSettings], field: str) -> str:
@@ -132,6 +135,22 @@ def renamed(model: type[Group], variables: Mapping[str, str]) -> type[Group]:
         info.validation_alias = wanted
         fields[name] = (info.annotation, info)
     return create_model(model.__name__, __base__=model, __module__=model.__module__, **fields)
+
+
+def _unreadable(
+    path: Path | None, error: UnicodeDecodeError | OSError, words: Words
+) -> SettingsError:
+    if isinstance(error, UnicodeDecodeError):
+        return SettingsError(
+            words("{file} is not a UTF-8 text. Save it again as UTF-8.", file=path)
+        )
+    return SettingsError(
+        words(
+            "{file} cannot be read ({reason}). Correct its permissions.",
+            file=path,
+            reason=error.strerror or type(error).__name__,
+        )
+    )
 
 
 def _problems(model: type[EnvSettings], error: ValidationError, words: Words) -> list[str]:

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Final, TypedDict
 
 from core.context import AccountId
-from core.environment import SettingsError
+from core.environment import SettingsError, text_of
 from core.i18n import Words, words_for
 from core.limits import Limits
 from core.loop.gates import Budget, LoopProtocol, Price, reserve
@@ -121,22 +121,9 @@ def load_tuning(path: Path = TUNING_FILE, words: Words | None = None) -> Tuning:
     the file cannot be read, is not TOML, or may hold a token.
     """
     words = words or words_for("en")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
+    text = text_of(path, words)
+    if text is None:
         return Tuning()
-    except UnicodeDecodeError:
-        raise SettingsError(
-            words("{file} is not a UTF-8 text. Save it again as UTF-8.", file=path)
-        ) from None
-    except OSError as error:
-        raise SettingsError(
-            words(
-                "{file} cannot be read ({reason}). Correct its permissions.",
-                file=path,
-                reason=error.strerror or type(error).__name__,
-            )
-        ) from None
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -20,31 +20,6 @@ _REMARK: Final = re.compile(r"[ \t]+#[^'\"\r\n]*(?=[\r\n]*\Z)")
 """A comment behind a value; where quotation marks are in it, it may be a part of the value."""
 
 
-def read(path: Path, words: Words) -> str:
-    """Return the text of the file with its line ends, empty when there is none.
-
-    Raises SettingsError.
-    """
-    from core.environment import SettingsError
-
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except FileNotFoundError:
-        return ""
-    except UnicodeDecodeError:
-        raise SettingsError(
-            words("{file} is not a UTF-8 text. Save it again as UTF-8.", file=path)
-        ) from None
-    except OSError as error:
-        raise SettingsError(
-            words(
-                "{file} cannot be read ({reason}). Correct its permissions.",
-                file=path,
-                reason=error.strerror or type(error).__name__,
-            )
-        ) from None
-
-
 def values_in(text: str) -> dict[str, str]:
     """Return what is set in a text, without blank values."""
     from dotenv import dotenv_values

@@ -59,11 +59,12 @@ def set_up(path: Path, person: Person, words: Words) -> None:
     Raises SettingsError, and typer.Abort when they stop.
     """
     from bots.command_line.door_questions import ask_for_doors
-    from bots.command_line.env_file import read, values_in
+    from bots.command_line.env_file import values_in
     from bots.command_line.model_questions import ask_for_model
+    from core.environment import text_of
     from core.i18n import language_from, words_for
 
-    present = values_in(read(path, words))
+    present = values_in(text_of(path, words) or "")
     draft = Draft(person, present, words_for(language_from(present.get(_LANGUAGE), words.language)))
     _ask_for_language(draft)
     ask_for_model(draft)
@@ -111,8 +112,8 @@ def _ask_for_zone(draft: Draft) -> None:
 
 
 def _write(path: Path, draft: Draft) -> None:
-    from bots.command_line.env_file import changed, read, write
-    from core.environment import SettingsError
+    from bots.command_line.env_file import changed, write
+    from core.environment import SettingsError, text_of
 
     words, person = draft.words, draft.person
     if not draft.chosen:
@@ -124,7 +125,7 @@ def _write(path: Path, draft: Draft) -> None:
         person.say(words("Stopped. Nothing was written."))
         return
     # Read once more: an editor may have saved it meanwhile.
-    text = read(path, words)
+    text = text_of(path, words) or ""
     try:
         text = changed(text, draft.chosen)
     except ValueError:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.command_line.env_file import changed, read, values_in, write
-from core.environment import SettingsError
+from bots.command_line.env_file import changed, values_in, write
+from core.environment import SettingsError, text_of
 from core.i18n import words_for
 
 WORDS = words_for("en")
@@ -72,16 +72,16 @@ def test_the_file_is_for_its_owner_alone_and_a_link_stays_a_link(tmp_path: Path)
     write(link, "A=ü\r\n", WORDS)
     assert link.is_symlink()
     assert real.read_bytes() == "A=ü\r\n".encode()
-    assert read(link, WORDS) == "A=ü\r\n"
+    assert text_of(link, WORDS) == "A=ü\r\n"
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == [".env", "real.env"]
 
 
 def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path: Path) -> None:
     path = tmp_path / ".env"
-    assert read(path, WORDS) == ""
+    assert text_of(path, WORDS) is None
     path.write_bytes(b"\xff\xfeA")
     with pytest.raises(SettingsError, match="UTF-8"):
-        read(path, WORDS)
+        text_of(path, WORDS)
     with pytest.raises(SettingsError, match="cannot be written"):
         write(tmp_path / "nowhere" / ".env", "A=1\n", WORDS)
