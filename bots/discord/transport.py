@@ -215,17 +215,11 @@ class Transport:
                 "content_type": file.mime,
             },
         ]
-        message = await self._http().request(route, files=[upload], form=form)
-        if not isinstance(message, dict) or "id" not in message:
-            raise OutcomeUnknown("an answer that is no message")
-        return str(message["id"])
+        return _number(await self._http().request(route, files=[upload], form=form))
 
     async def _create(self, target: ReplyTarget, payload: dict[str, Any]) -> str:
         route = Route("POST", _MESSAGES, channel_id=int(target.chat))
-        message = await self._http().request(route, json=payload)
-        if not isinstance(message, dict) or "id" not in message:
-            raise OutcomeUnknown("an answer that is no message")
-        return str(message["id"])
+        return _number(await self._http().request(route, json=payload))
 
     async def _answered_before(
         self, target: ReplyTarget, command: str, part: DiscordPart
@@ -264,6 +258,13 @@ class Transport:
             except (*FAILURES, NotSent) as error:
                 log.debug("no typing sign: %s", reason_of(error))
             await asyncio.sleep(TYPING_SECONDS)
+
+
+def _number(message: Any) -> str:
+    """Return the id of a message that was made. Raises OutcomeUnknown for any other answer."""
+    if not isinstance(message, dict) or "id" not in message:
+        raise OutcomeUnknown("an answer that is no message")
+    return str(message["id"])
 
 
 def body(part: DiscordPart) -> dict[str, Any]:
