@@ -10,7 +10,8 @@ from bots.discord.render import DiscordPart, render
 from core.commands.declare import Choice, Menu
 from core.context import Command, Press
 from core.document import Button, Document
-from tests.discord.door import MENUS, Inbox, at, deliver, opened
+from tests.discord.door import MENUS, at, opened
+from tests.doorway import Inbox, deliver
 from tests.servers.discord import DiscordServer, Person
 
 CITIES = ("Berlin", "Bern", "Bergen", "Lima", "Quito", "Tokyo")

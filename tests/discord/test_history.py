@@ -16,7 +16,8 @@ from core.channel import Known, Recall
 from core.context import Text
 from tests.contract.discord import DiscordStage
 from tests.contract.home import StageHome
-from tests.discord.door import MENUS, Inbox, door
+from tests.discord.door import MENUS, door
+from tests.doorway import Inbox
 from tests.servers.discord import Channel, Chat, DiscordServer, Permission, Person
 from tests.servers.openai import OpenAIServer, Reply
 

@@ -10,7 +10,8 @@ import pytest
 from core.channel import OutcomeUnknown, Rejected
 from core.context import Press
 from core.document import Button, Document
-from tests.discord.door import MENUS, Inbox, at, deliver, opened
+from tests.discord.door import MENUS, at, opened
+from tests.doorway import Inbox, deliver
 from tests.servers.discord import Channel, DiscordServer, Person
 from tests.servers.discord import Press as Acted
 from tests.servers.faults import Stage

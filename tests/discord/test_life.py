@@ -14,7 +14,8 @@ from discord.http import Route
 from bots.discord.gateway import Pace
 from core.channel import ChannelStartError, ChannelUnreachable
 from core.context import Text
-from tests.discord.door import PATIENCE, Inbox, at, deliver, door, health_says, opened
+from tests.discord.door import at, door, opened
+from tests.doorway import PATIENCE, Inbox, deliver, health_says
 from tests.servers.discord import DiscordServer, Person
 from tests.servers.discord.connection import Close
 from tests.servers.discord.intents import MESSAGE_CONTENT, PRIVILEGED

@@ -12,17 +12,14 @@ from core.channel import (
     AttachmentGone,
     AttachmentTooLarge,
     AttachmentUnreachable,
-    FetchError,
     Part,
     Rejected,
 )
-from core.context import Attachment, AttachmentKind, ReplyTarget, Text
-from core.document import Document, File
-from tests.discord.door import Inbox, opened
+from core.context import AttachmentKind, ReplyTarget, Text
+from core.document import Document
+from tests.discord.door import opened
+from tests.doorway import NOTES, PICTURE, Inbox, failure
 from tests.servers.discord import DiscordServer, Shown, media
-
-PICTURE = File(name="map.png", mime="image/png", data=b"png", alt="a map")
-NOTES = File(name="notes.md", mime="text/markdown", data="# Größe 😀".encode())
 
 
 @pytest.fixture
@@ -120,22 +117,17 @@ async def test_what_cannot_be_had_is_told_apart(server: DiscordServer) -> None:
         [message] = await inbox.wait(1)
         [photo] = message.attachments
 
-        async def failure(wanted: Attachment, most: int = 1000) -> FetchError:
-            with pytest.raises(FetchError) as caught:
-                await channel.fetch(wanted, most=most)
-            return caught.value
-
-        assert isinstance(await failure(photo, 899), AttachmentTooLarge)
+        assert isinstance(await failure(channel, photo, 899), AttachmentTooLarge)
         lying = photo.model_copy(update={"size": 1})
-        assert isinstance(await failure(lying, 899), AttachmentTooLarge)
+        assert isinstance(await failure(channel, lying, 899), AttachmentTooLarge)
         strange = photo.model_copy(update={"id": "strange"})
-        assert isinstance(await failure(strange), AttachmentGone)
+        assert isinstance(await failure(channel, strange), AttachmentGone)
         server.drop("download", times=None)
-        assert isinstance(await failure(photo), AttachmentUnreachable)
+        assert isinstance(await failure(channel, photo), AttachmentUnreachable)
         server.clear_faults()
         ada.private.remove(shown)
         server.fail("download", 404)
-        assert isinstance(await failure(photo), AttachmentGone)
+        assert isinstance(await failure(channel, photo), AttachmentGone)
 
 
 async def test_files_follow_the_text_once_and_ring_nobody(server: DiscordServer) -> None:
@@ -152,7 +144,7 @@ async def test_files_follow_the_text_once_and_ring_nobody(server: DiscordServer)
             await channel.edit(target, "1", Part(PICTURE))
     text, picture, notes = ada.private.from_bot
     assert text.text == "Here."
-    assert _files(picture) == [("map.png", b"png", "a map")]
+    assert _files(picture) == [("map.png", PICTURE.data, "a map")]
     assert _files(notes)[0][:2] == ("notes.md", NOTES.data)
     assert not any(shown.pinged for shown in (text, picture, notes))
 

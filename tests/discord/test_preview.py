@@ -11,7 +11,8 @@ from bots.discord.pace import PreviewPace
 from core.channel import Rejected, Throttled
 from core.document import Button, Document
 from core.events import Content
-from tests.discord.door import MENUS, Inbox, opened
+from tests.discord.door import MENUS, opened
+from tests.doorway import Handles, Inbox
 from tests.servers.discord import DiscordServer
 from tests.servers.faults import Stage
 
@@ -20,18 +21,6 @@ from tests.servers.faults import Stage
 def server() -> Iterator[DiscordServer]:
     with DiscordServer(rates=None) as server:
         yield server
-
-
-class Handles:
-    """What the house is told of previews that became messages."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.came = asyncio.Event()
-
-    async def __call__(self, handle: str) -> None:
-        self.told.append(handle)
-        self.came.set()
 
 
 async def test_one_message_grows_and_the_answer_takes_its_place(server: DiscordServer) -> None:

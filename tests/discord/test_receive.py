@@ -22,7 +22,8 @@ from core.context import (
     Unsupported,
 )
 from core.document import Button
-from tests.discord.door import MENUS, Inbox, at, deliver, opened
+from tests.discord.door import MENUS, at, opened
+from tests.doorway import Inbox, deliver
 from tests.servers.discord import Channel, DiscordServer, Person, Shown, media
 
 

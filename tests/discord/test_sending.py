@@ -17,7 +17,8 @@ from core.channel import (
     Unreachable,
 )
 from core.document import Button, Document
-from tests.discord.door import Inbox, at, deliver, door, opened
+from tests.discord.door import at, door, opened
+from tests.doorway import Inbox, deliver
 from tests.servers.discord import Bucket, Channel, DiscordServer, Permission, Person, Rates
 from tests.servers.faults import Stage
 

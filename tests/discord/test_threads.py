@@ -17,7 +17,8 @@ from core.channel import NotSent, Sent, Throttled
 from core.context import Command, InboundMessage, ReplyTarget, Text
 from core.document import Document, File
 from core.i18n import words_for
-from tests.discord.door import Inbox, deliver, door, opened
+from tests.discord.door import door, opened
+from tests.doorway import Inbox, deliver
 from tests.servers.discord import Channel, DiscordServer, Permission, Person, media
 from tests.servers.faults import Stage
 

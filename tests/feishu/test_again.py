@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.context import ChatKind, Command, Text
-from tests.feishu.door import Inbox, at, deliver, opened
+from tests.doorway import Inbox, deliver
+from tests.feishu.door import at, opened
 from tests.servers.feishu import FeishuServer
 
 EDITED = "im.message.updated_v1"

@@ -8,18 +8,14 @@ from core.channel import (
     AttachmentGone,
     AttachmentTooLarge,
     AttachmentUnreachable,
-    FetchError,
     Part,
     Rejected,
 )
-from core.context import Attachment, AttachmentKind, Text
-from core.document import Document, File
-from tests.feishu.door import Inbox, at, opened
+from core.context import AttachmentKind, Text
+from core.document import Document
+from tests.doorway import NOTES, PICTURE, PNG, Inbox, failure
+from tests.feishu.door import at, opened
 from tests.servers.feishu import FeishuServer, Shown
-
-PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 50
-PICTURE = File(name="map.png", mime="image/png", data=PNG)
-NOTES = File(name="notes.md", mime="text/markdown", data="# Größe 😀".encode())
 
 
 async def test_what_comes_with_a_message_is_named_and_fetched(server: FeishuServer) -> None:
@@ -66,20 +62,15 @@ async def test_what_cannot_be_had_is_told_apart(server: FeishuServer) -> None:
         [message] = await inbox.wait(1)
         [file] = message.attachments
 
-        async def failure(wanted: Attachment, most: int = 1000) -> FetchError:
-            with pytest.raises(FetchError) as caught:
-                await channel.fetch(wanted, most=most)
-            return caught.value
-
-        assert isinstance(await failure(file, 899), AttachmentTooLarge)
+        assert isinstance(await failure(channel, file, 899), AttachmentTooLarge)
         strange = file.model_copy(update={"id": "strange"})
-        assert isinstance(await failure(strange), AttachmentGone)
+        assert isinstance(await failure(channel, strange), AttachmentGone)
         server.drop("im.v1.message_resource.get")
-        assert isinstance(await failure(file), AttachmentUnreachable)
+        assert isinstance(await failure(channel, file), AttachmentUnreachable)
         server.invalidate_tokens()
         assert await channel.fetch(file, most=900) == b"x" * 900
         ada.private.recall(shown)
-        assert isinstance(await failure(file), AttachmentGone)
+        assert isinstance(await failure(channel, file), AttachmentGone)
 
 
 async def test_files_follow_the_text_once(server: FeishuServer) -> None:

@@ -11,7 +11,8 @@ from bots.feishu.sequences import Sequences
 from core.channel import Rejected
 from core.document import Button, Document
 from core.events import Content, Thinking
-from tests.feishu.door import Inbox, at, opened
+from tests.doorway import Handles, Inbox
+from tests.feishu.door import at, opened
 from tests.house.indoors import MovableClock
 from tests.servers.faults import Stage
 from tests.servers.feishu import FeishuServer
@@ -19,18 +20,6 @@ from tests.servers.feishu import FeishuServer
 CREATE = "cardkit.v1.card.create"
 SHOW = "im.v1.message.reply"
 GROW = "cardkit.v1.card_element.content"
-
-
-class Handles:
-    """What the house is told of previews that became messages."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.came = asyncio.Event()
-
-    async def __call__(self, handle: str) -> None:
-        self.told.append(handle)
-        self.came.set()
 
 
 async def test_a_card_streams_and_the_answer_takes_its_place(server: FeishuServer) -> None:

@@ -12,7 +12,8 @@ import pytest
 from core.channel import ChannelStartError, ChannelUnreachable
 from core.context import ChatKind, Command, Press, Text
 from core.document import Button
-from tests.feishu.door import Inbox, at, deliver, door, health_says, opened
+from tests.doorway import Inbox, deliver, health_says
+from tests.feishu.door import at, door, opened
 from tests.servers.feishu import FeishuServer
 
 YES = ((Button(label="Yes", action="answer:yes"),),)

@@ -21,7 +21,8 @@ from core.channel import (
     Unreachable,
 )
 from core.document import Button, Document
-from tests.feishu.door import Inbox, at, deliver, door, opened
+from tests.doorway import Inbox, deliver
+from tests.feishu.door import at, door, opened
 from tests.servers.faults import Stage
 from tests.servers.feishu import FeishuServer, Person
 

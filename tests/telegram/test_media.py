@@ -11,18 +11,14 @@ from core.channel import (
     AttachmentTooLarge,
     AttachmentUnreachable,
     Channel,
-    FetchError,
     Part,
     Rejected,
 )
 from core.context import Attachment, AttachmentKind
-from core.document import Document, File
+from core.document import Document
+from tests.doorway import NOTES, PICTURE, failure
 from tests.servers.telegram import Shown, TelegramServer, media
 from tests.telegram.door import at, opened
-
-PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 50
-PICTURE = File(name="map.png", mime="image/png", data=PNG)
-NOTES = File(name="notes.md", mime="text/markdown", data="# Größe 😀".encode())
 
 
 @pytest.fixture
@@ -35,12 +31,6 @@ def attachment(message: Shown, kind: str) -> Attachment:
     given = message.extra[kind]
     file = given[-1] if isinstance(given, list) else given
     return Attachment(id=file["file_id"], kind=AttachmentKind.FILE, size=file["file_size"])
-
-
-async def failure(channel: Channel, wanted: Attachment, most: int = 1000) -> FetchError:
-    with pytest.raises(FetchError) as caught:
-        await channel.fetch(wanted, most=most)
-    return caught.value
 
 
 async def send(channel: Channel, document: Document, *, thread: int | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
@@ -12,6 +11,7 @@ from core.channel import Watch
 from core.context import ReplyTarget
 from core.document import Document
 from core.events import Content
+from tests.doorway import Handles
 from tests.servers.telegram import TelegramServer
 from tests.telegram.door import at, opened
 
@@ -20,18 +20,6 @@ from tests.telegram.door import at, opened
 def server() -> Iterator[TelegramServer]:
     with TelegramServer(rates=None) as server:
         yield server
-
-
-class Handles:
-    """What the house is told of previews that became messages."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.came = asyncio.Event()
-
-    async def __call__(self, handle: str) -> None:
-        self.told.append(handle)
-        self.came.set()
 
 
 @asynccontextmanager

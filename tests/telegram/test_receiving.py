@@ -17,8 +17,9 @@ from core.commands.declare import Menu
 from core.context import Command, Press, Text
 from core.document import Button
 from core.i18n import words_for
+from tests.doorway import Inbox, deliver, health_says
 from tests.servers.telegram import TelegramServer
-from tests.telegram.door import Inbox, at, deliver, door, health_says, opened
+from tests.telegram.door import at, door, opened
 
 YES = ((Button(label="Yes", action="answer:yes"),),)
 

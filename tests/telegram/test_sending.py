@@ -23,10 +23,11 @@ from core.channel import (
     Unreachable,
 )
 from core.document import Button, Document
+from tests.doorway import Inbox, deliver, health_says
 from tests.servers.faults import Stage
 from tests.servers.telegram import Rates as ServerRates
 from tests.servers.telegram import TelegramServer
-from tests.telegram.door import Inbox, at, deliver, door, health_says, opened
+from tests.telegram.door import at, door, opened
 
 
 @pytest.fixture
