@@ -52,6 +52,11 @@ class Parcel:
     """When the present part was first sent without a known outcome."""
 
     @property
+    def is_notice(self) -> bool:
+        """It says something about another parcel."""
+        return self.key.startswith("notice:")
+
+    @property
     def concludes(self) -> bool:
         """The present part takes the place of a preview."""
         return self.preview is not None and self.part == 0
@@ -279,7 +284,7 @@ def lose(session: Session, parcel: Parcel, now: datetime) -> Parcel | None:
     The learner gets one short notice with a way to see the answer again; a lost notice gets none.
     """
     lost = _move(session, parcel, OutgoingState.SENDING, OutgoingState.UNKNOWN)
-    if not lost or parcel.key.startswith("notice:"):
+    if not lost or parcel.is_notice:
         return None
     words = words_for(parcel.language)
     document = Document(

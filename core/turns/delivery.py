@@ -227,7 +227,8 @@ class Delivery:
             return await self._again(parcel, error)
         except OutcomeUnknown as error:
             now = self._clock.now()
-            if parcel.repeatable(now, channel.capabilities.repeatable_for):
+            # To hear twice that something may be lost harms nobody; not to hear of it does.
+            if parcel.is_notice or parcel.repeatable(now, channel.capabilities.repeatable_for):
                 return await self._again(parcel, error)
             log.warning("no receipt for %s: %s", parcel.key, error)
             notice = await self._store.insist(partial(outbox.lose, parcel=parcel, now=now))
@@ -285,7 +286,7 @@ class Delivery:
     async def _refused(self, parcel: Parcel) -> None:
         """The platform will never take this: tell the learner in one plain sentence."""
         await self._store.insist(partial(outbox.fail, parcel=parcel))
-        if parcel.key.startswith("notice:"):
+        if parcel.is_notice:
             return
         words = words_for(parcel.language)
         document = Document(

@@ -252,6 +252,22 @@ async def test_an_answer_that_did_not_surely_arrive_is_shown_again_on_demand(
     assert answer.text == "The answer."
 
 
+async def test_a_notice_without_a_receipt_is_said_again(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    openai.default = Reply("The answer.")
+    telegram.drop("sendMessage", times=2)
+    ada.say("why?")
+    notice = await ada.private.wait_message()
+    await home.quiet()
+    assert notice.labels == ["Show again"]
+    assert len(ada.private.from_bot) == 1
+    assert len(telegram.requests_of("sendMessage")) == 3
+    _, [answer] = await home.press(notice, "Show again")
+    assert answer.text == "The answer."
+
+
 async def test_a_clock_that_is_set_back_makes_nothing_be_sent_twice(
     home: Home, telegram: TelegramServer, openai: OpenAIServer
 ) -> None:

@@ -24,7 +24,7 @@ from tests.contract.stage import AnyRemote
 from tests.contract.telegram import TelegramStage
 from tests.journeys.scene import NOTICE, answer_of_the_model, mark
 from tests.process import Installation
-from tests.servers.faults import Stage
+from tests.servers.faults import RecordedRequest, Stage
 from tests.servers.openai import OpenAIServer
 
 SECONDS = float(os.environ.get("PARTNERS_SOAK_SECONDS", "8"))
@@ -243,4 +243,17 @@ def _judge(world: World) -> None:
     assert [asked for asked, count in told.items() if count > 1] == [], f"{name}, seed {SEED}"
     assert set(told) <= set(world.asked), name
     for asked, (_, message) in world.asked.items():
-        assert offered[message.message_id] <= 1, f"{name}: {asked}"
+        heard = [notice for notice in _notices_below(world, message) if notice.status == 200]
+        assert len(heard) <= 1, f"{name}, seed {SEED}: {asked}: a notice with a receipt came again"
+        assert offered[message.message_id] <= len(_notices_below(world, message)), asked
+
+
+def _notices_below(world: World, message: Any) -> list[RecordedRequest]:
+    """The calls that said below a message that its answer may not have arrived."""
+
+    def matches(request: RecordedRequest) -> bool:
+        below = request.json.get("reply_parameters") or {}
+        said = str(request.json.get("text", "")).startswith(NOTICE)
+        return said and below.get("message_id") == message.message_id
+
+    return world.stage.server.requests_of(matches)
