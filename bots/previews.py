@@ -36,9 +36,9 @@ LAST_CALL_SECONDS: Final = 3.0
 async def growing(show: Show, *, pause: float, again: bool = False) -> AsyncIterator[Watch]:
     """Let ``show`` follow an answer until the context is left; give what is to see its events.
 
-    With ``again`` it begins before the first word, and also where none comes. Between two calls lie
-    ``pause`` seconds at least, or as many as flood control asks for. Any other failure ends the
-    preview. Never two calls at once, and none after the end.
+    With ``again`` an answer of which nothing was shown is shown at the end, wordless if need be.
+    Between two calls lie ``pause`` seconds at least, or as many as flood control asks for. Any
+    other failure ends the preview. Never two calls at once, and none after the end.
     """
     grown = _Grown()
     task = asyncio.create_task(_follow(grown, show, pause, again), name="preview")
@@ -130,15 +130,15 @@ class _Grown:
 
 async def _follow(grown: _Grown, show: Show, pause: float, again: bool) -> None:
     while True:
-        if not again:
-            await grown.news.wait()
-            if grown.ended.is_set():
-                return
+        await grown.news.wait()
+        over = grown.ended.is_set()
+        if over and not again:
+            return
         grown.news.clear()
-        text = WORDLESS if again and not grown.text.strip() else grown.text
-        again, wait = False, pause
+        wait = pause
         try:
-            await show(text)
+            await show(WORDLESS if over and not grown.text.strip() else grown.text)
+            again = False
         except Throttled as error:
             wait = max(pause, error.retry_after)
         except SendError as error:

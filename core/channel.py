@@ -202,9 +202,10 @@ class Channel(Protocol):
         ``shown`` right after it was sent, and ``conclude`` puts the final answer in its place.
         ``handle`` is the one that an earlier, interrupted try at the same answer left; ``key`` is
         the same at every try, so that a preview which was sent and not noted is found again where
-        the platform can do that; with ``again`` there may be one, and it is looked for at once,
-        whether or not this try has words to show. When the context has been left, nothing of the
-        preview is still on its way. Flood control drops previews, never waits for them.
+        the platform can do that; with ``again`` there may be one, and it is looked for at the
+        latest when the context is left, whether or not this try has words to show. When the context
+        has been left, nothing of the preview is still on its way. Flood control drops previews,
+        never waits for them.
         """
 
     async def conclude(self, target: ReplyTarget, handle: str, part: Part) -> Sent:
