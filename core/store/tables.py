@@ -165,6 +165,8 @@ class Turn(SQLModel, table=True):
     """Money, in the currency of the prices; None where no price is known."""
     persona: str | None = None
     """Id of the persona that answered; None where none was asked."""
+    capability: str | None = None
+    """Name of the capability that answered; None where the model was not asked."""
     events: str | None = Field(default=None)
     """JSON of memory events not yet known to be in the learner's journal; None once they are."""
     started_at: datetime = _instant()
@@ -293,6 +295,105 @@ class Review(SQLModel, table=True):
     rating: int
     retention: float
     study_day: date
+    at: datetime = _instant()
+
+
+class Item(SQLModel, table=True):
+    """A question that was, or will be, asked; never changed once it was."""
+
+    id: str = Field(primary_key=True)
+    learner_id: str = Field(foreign_key="learner.id", index=True)
+    """For whom it was made; a question for a group belongs to the one who asked for it."""
+    objective: str | None = Field(default=None, index=True)
+    """Id of the objective it asks for; None outside any path."""
+    topic: str
+    kind: str
+    """``core.learning.items.ItemKind``; like the next one it is in ``question`` as well, to be
+    chosen by."""
+    difficulty: int
+    question: str
+    """JSON ``core.learning.items.Question``: the text and the key."""
+    created_from: str
+    """What it was made for or from: ``quiz:ID``, ``path:ID``, ``card:ID``."""
+    created_at: datetime = _instant()
+
+
+class Evidence(SQLModel, table=True):
+    """One judgement of one answer: immutable, and replaced only by a further row."""
+
+    __table_args__ = (Index("ix_evidence_objective", "learner_id", "objective"),)
+
+    id: str = Field(primary_key=True)
+    learner_id: str = Field(foreign_key="learner.id")
+    item_id: str = Field(foreign_key="item.id")
+    objective: str | None = None
+    kind: str
+    difficulty: int
+    correct: bool
+    score: float
+    hint_level: int
+    first_attempt: bool
+    grader: str
+    confidence: float
+    study_day: date
+    at: datetime = _instant()
+    source: str
+    """``InboundMessage.message_id`` of the answer."""
+    criteria: str
+    """JSON object: the criteria of the rubric, each with whether it was met."""
+    supersedes: str | None = Field(default=None, foreign_key="evidence.id")
+    withdrawn: bool = False
+
+
+class QuizState(StrEnum):
+    """How far a quiz has come."""
+
+    ASKING = "asking"
+    DONE = "done"
+    """Every question was answered or passed over."""
+    STOPPED = "stopped"
+    """It was ended before, by its learner or by a newer quiz in its place."""
+
+
+class Quiz(SQLModel, table=True):
+    """A few questions on a topic, asked one after the other in one conversation."""
+
+    __table_args__ = (Index("ix_quiz_open", "conversation_id", "state"),)
+
+    id: str = Field(primary_key=True)
+    learner_id: str = Field(foreign_key="learner.id", index=True)
+    """Who asked for it."""
+    conversation_id: str = Field(foreign_key="conversation.id")
+    target: str
+    """JSON ``ReplyTarget``: where its questions go."""
+    shared: bool = False
+    """Everybody there answers; else only the one who asked for it."""
+    topic: str
+    language: str
+    state: QuizState = Field(default=QuizState.ASKING, sa_type=String)
+    position: int = 0
+    """Number of the question that stands open, from 0."""
+    items: str
+    """JSON list of the ids of its items, in the order of asking."""
+    asked_at: datetime = _instant()
+    """When the open question was asked."""
+    created_at: datetime = _instant()
+
+
+class QuizAnswer(SQLModel, table=True):
+    """What one learner did with one question of a quiz; the row begins with the first hint."""
+
+    quiz_id: str = Field(primary_key=True, foreign_key="quiz.id")
+    nth: int = Field(primary_key=True)
+    learner_id: str = Field(primary_key=True, foreign_key="learner.id")
+    hint_level: int = 0
+    given: str | None = None
+    """In the learner's words; None for a question passed over, or not answered yet."""
+    verdict: str | None = None
+    """``core.learning.grading.Verdict``; None while it is not answered."""
+    score: float | None = None
+    evidence_id: str | None = Field(default=None, foreign_key="evidence.id")
+    """The first judgement; later ones supersede it."""
     at: datetime = _instant()
 
 
