@@ -123,7 +123,7 @@ def build_house(ground: Ground, model: ChatModel, personas: PersonaLibrary | Non
             defaults=Defaults(zone=settings.timezone, language=settings.language),
             personas=personas or load_personas(settings),
             model=model,
-            budget=ground.tuning.capability("chat"),
+            budgets=ground.tuning.capabilities,
             memory=ground.memory,
             join_within=timedelta(seconds=ground.tuning.join_seconds),
             transcriber=choose_transcriber(settings),

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import AccessPolicy
-from core.capabilities.chat import ChatCapability
 from core.channel import Channel, ChannelStartError, Known, LooksBack
 from core.clock import Clock
-from core.commands import cards, memory, people, talk
+from core.commands import ask, cards, memory, people, talk
 from core.commands import link as linking_commands
 from core.commands.book import CommandBook
 from core.commands.settings import settings
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-CAPABILITIES = frozenset({ChatCapability.name})
 SETTLE_EVERY = 5.0
 """Seconds between marks that journal entries are written."""
 
@@ -68,7 +66,8 @@ class Parts:
     defaults: Defaults
     personas: PersonaLibrary
     model: ChatModel
-    budget: Budget
+    budgets: Mapping[str, Budget]
+    """By the name of the capability; one that is left out has its built-in budget."""
     memory: Path
     join_within: timedelta
     """Messages that wait for their turn are one question when no more lies between them."""
@@ -111,10 +110,9 @@ class House:
                 store=parts.store,
                 personas=parts.personas,
                 partners=self.partners,
-                capability=ChatCapability(),
                 model=parts.model,
                 tools=tools,
-                budget=parts.budget,
+                budgets=parts.budgets,
                 reader=self._reader,
                 spending=self._spending,
                 memory=parts.memory,
@@ -277,9 +275,6 @@ class House:
     def _busy(self, conversation_id: str) -> bool:
         return self._lanes.running(conversation_id) is not None
 
-    def _budgets(self) -> Mapping[str, Budget]:
-        return {ChatCapability.name: self._runner.chat.budget}
-
     def _commands(self) -> CommandBook:
         """Every command, in the order of the menu."""
         parts = self._parts
@@ -291,6 +286,7 @@ class House:
             self._linking, parts.store, parts.defaults.language
         )
         anew_command, anew_button = regenerate(parts.store, parts.personas, self._can_edit)
+        asking = ask.commands(parts.store, parts.personas, self.partners)
         return CommandBook(
             (
                 talk.start(parts.personas, self.partners, parts.model.small),
@@ -298,13 +294,14 @@ class House:
                 talk.new(),
                 stop(self._lanes, self._channel),
                 anew_command,
+                *asking,
                 persona_command,
                 *cards.commands(),
                 memory.memory(parts.memory),
                 memory.remember_(parts.memory),
                 language_command,
                 timezone_command,
-                settings(parts.personas, self.partners, parts.model, self._budgets),
+                settings(parts.personas, self.partners, parts.model, parts.budgets),
                 link_command,
                 talk.status(parts.model.name, self.health, self._busy, self._spending),
             ),

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypedDict
 
+from core.capabilities.registry import CAPABILITIES
 from core.context import AccountId
 from core.environment import SettingsError, text_of
 from core.i18n import Words, words_for
@@ -27,7 +28,9 @@ from core.tuning_values import Number, Values
 TUNING_FILE: Final = Path("partners.toml")
 """Default place, relative to the working directory."""
 
-DEFAULTS: Final[Mapping[str, Budget]] = MappingProxyType({"chat": Budget()})
+DEFAULTS: Final[Mapping[str, Budget]] = MappingProxyType(
+    {one.name: one.budget for one in CAPABILITIES}
+)
 """The capabilities there are, with their built-in tuning."""
 
 
@@ -104,10 +107,6 @@ class Tuning:
     )
     warnings: tuple[str, ...] = ()
     """One sentence for each key that is unknown or whose value is of no use."""
-
-    def capability(self, name: str) -> Budget:
-        """Return the tuning of a capability; KeyError for one that does not exist."""
-        return self.capabilities[name]
 
     def channel(self, name: str) -> Mapping[str, object]:
         """Return the table of a channel as it is written; empty when there is none."""

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from personas.problem import Problem, nearest
-from personas.schema import ERROR_KINDS, FrontMatter, ModelOverrides, Strict, validate
+from personas.schema import ERROR_KINDS, FrontMatter, ModelOverrides, Routing, Strict, validate
 from personas.source import Source, SourceError, read
 
 __all__ = [
@@ -73,6 +73,8 @@ class Persona(Strict):
     """Names of the tools it may use; empty means none."""
     capabilities: tuple[str, ...]
     """Names of the capabilities it may use, at least one."""
+    routing: Routing
+    """How a message finds the one that answers it."""
     model: ModelOverrides
     texts: tuple[PersonaTexts, ...]
     """One for each language, in their order."""
@@ -224,6 +226,7 @@ def _build(front: FrontMatter, source: Source) -> Persona:
         languages=front.languages,
         tools=front.tools,
         capabilities=front.capabilities,
+        routing=front.routing,
         model=front.model,
         texts=tuple(
             PersonaTexts(

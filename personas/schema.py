@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -57,6 +57,9 @@ _CODE = re.compile(r"[a-z]{2}")
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 Names = Annotated[tuple[Word, ...], AfterValidator(_distinct)]
 ErrorText = Annotated[str, _text_of(400)]
+Routing = Literal["first", "classifier"]
+"""How a message finds the capability that answers it: the first one named, or by a short call of
+the model that chooses among them."""
 
 
 class Strict(BaseModel):
@@ -108,6 +111,7 @@ class FrontMatter(Strict):
     brief: dict[str, Annotated[str, _text_of(BRIEF_CHARACTERS), AfterValidator(_few_words)]]
     tools: Names
     capabilities: Annotated[Names, Field(min_length=1)]
+    routing: Routing = "first"
     model: ModelOverrides = ModelOverrides()
     errors: ErrorTexts = ErrorTexts()
 
@@ -122,6 +126,7 @@ FORMS = {
     "for each language.",
     "tools": "Write `tools: [cards_due]`, each name once, or `tools: []` for none.",
     "capabilities": "Write `capabilities: [chat]`: at least one, each name once.",
+    "routing": "Write `routing: first`, or `routing: classifier` to have the model choose.",
     "model": "Write `temperature:` with a number from 0 to 2, `name:` with a model's name, "
     "or leave the key out.",
     "errors": "Write one text of at most 400 characters for each language under a kind: "

@@ -41,7 +41,7 @@ def check(
 
     Example: partners persona check data/personas/ada.md
     """
-    from core.house import CAPABILITIES
+    from core.capabilities.registry import CAPABILITIES
     from core.tools.own import NAMES
     from personas.persona import PACKAGED, files
     from personas.persona import check as problems_of
@@ -58,7 +58,9 @@ def check(
         problems = [
             problem
             for file in checked
-            for problem in problems_of(file, tools=NAMES, capabilities=CAPABILITIES)
+            for problem in problems_of(
+                file, tools=NAMES, capabilities={one.name for one in CAPABILITIES}
+            )
         ]
         for problem in problems:
             typer.echo(str(problem), err=True)

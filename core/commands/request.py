@@ -74,6 +74,8 @@ class Rerun:
     question: InboundMessage
     persona: str | None = None
     """Id of the persona that answers; None is the learner's choice of now."""
+    capability: str | None = None
+    """Name of the capability; None is the persona's."""
     model: str | None = None
     """Name of the model; None is the usual one."""
     answered: bool = False

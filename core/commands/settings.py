@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from sqlmodel import Session
 
+from core.capabilities.registry import of_persona
 from core.commands.declare import CommandSpec
 from core.commands.request import Answer, Command, Reply, Request
 from core.document import Button, Document, plain
@@ -29,9 +30,9 @@ def settings(
     personas: PersonaLibrary,
     partners: Partners,
     model: ChatModel,
-    budgets: Callable[[], Mapping[str, Budget]],
+    budgets: Mapping[str, Budget],
 ) -> Command:
-    """Return the command; ``budgets`` gives those of the capabilities, by their names."""
+    """Return the command; ``budgets`` are those of the capabilities that were tuned, by name."""
 
     def show(session: Session, request: Request) -> Reply:
         words = request.words
@@ -43,9 +44,10 @@ def settings(
         asked = model.named(persona.model.name) if persona.model.name else model
         lines = [_heading(words("You")), *_yours(learner, persona, request)]
         lines += [_heading(words("The model")), words("Model: {name}.", name=plain(asked.name))]
-        for name, budget in budgets().items():
-            lines.append(_heading(words("Answers ({capability})", capability=plain(name))))
-            lines += _tuning(words, tuned(budget, persona, small=asked.small), asked.window)
+        for one in of_persona(persona.capabilities):
+            budget = tuned(budgets.get(one.name, one.budget), persona, small=asked.small)
+            lines.append(_heading(words("Answers ({capability})", capability=plain(one.name))))
+            lines += _tuning(words, budget, asked.window)
         buttons = (
             Button(label=words("Choose a tutor"), action="persona:"),
             Button(label=words("Language"), action="language:"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -11,7 +11,10 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import bindparam
 from sqlmodel import Session, col, select
 
-from core.capabilities.chat import ChatCapability
+from core.capabilities.answer import answer
+from core.capabilities.capability import Capability
+from core.capabilities.choose import choose
+from core.capabilities.registry import capability, of_persona
 from core.clock import study_date
 from core.commands.request import Rerun
 from core.context import (
@@ -91,10 +94,10 @@ class ChatTurn:
     store: Store
     personas: PersonaLibrary
     partners: Partners
-    capability: ChatCapability
     model: ChatModel
     tools: ToolRegistry
-    budget: Budget
+    budgets: Mapping[str, Budget]
+    """By the name of the capability; one that is not there has its built-in budget."""
     reader: Reader
     spending: Spending
     memory: Path
@@ -119,10 +122,11 @@ class ChatTurn:
         question = again.question
         end = Endings(job, turn_id, started, again)
         text = end.written
-        limit = prompt_limit(self.budget, self.model.window) - PROMPT_TOKENS
+        loaded = await self.store.read(lambda session: self._load(session, job, started, again))
+        ways = self._ways(loaded.persona, again)
+        limit = prompt_limit(self._budget(ways[0]), self.model.window) - PROMPT_TOKENS
         if estimate_tokens(text) > limit:
             return end.too_long(limit)
-        loaded = await self.store.read(lambda session: self._load(session, job, started, again))
         if loaded.limit is not None:
             if loaded.limit is Scope.TOTAL:
                 await self.store.write(
@@ -165,19 +169,39 @@ class ChatTurn:
             target=question.target,
         )
         host = TurnHost(job, self.corrections, self.store)
-        outcome = await self.capability.run(
+        metered = Metered(self.model, self._budget(ways[0]), job.tally)
+        chosen = capability(host.kept.capability) if host.kept else None
+        if chosen is None:
+            named = loaded.persona.model.name
+            asked = metered.named(named) if named is not None else metered
+            chosen = await choose(asked, context.text, ways)
+        host.capability = chosen.name
+        budget = self._budget(chosen)
+        outcome = await answer(
+            chosen,
             context=context,
             persona=loaded.persona,
-            model=Metered(self.model, self.budget, job.tally),
-            tools=self.tools.select(loaded.persona.tools, private=private),
-            budget=tuned(self.budget, loaded.persona, small=self.model.small),
+            model=metered,
+            tools=self.tools.select(chosen.allows(loaded.persona.tools), private=private),
+            budget=tuned(budget, loaded.persona, small=self.model.small),
             emit=emit,
             host=host,
             resume=host.kept.rounds if host.kept else again.resume,
             decisions=again.decisions,
         )
         consent = [self.tools.question(call, end.words) for call in outcome.pending]
-        return end.of(outcome, context, loaded.persona, came, host.said, consent)
+        return end.of(outcome, context, loaded.persona, chosen.name, came, host.said, consent)
+
+    def _ways(self, persona: Persona, again: Rerun) -> tuple[Capability, ...]:
+        """The capabilities that may answer, the likeliest first."""
+        wanted = capability(again.capability or "")
+        if wanted is not None:
+            return (wanted,)
+        ways = of_persona(persona.capabilities)
+        return ways if persona.routing == "classifier" and not self.model.small else ways[:1]
+
+    def _budget(self, way: Capability) -> Budget:
+        return self.budgets.get(way.name, way.budget)
 
     def _load(self, session: Session, job: Job, now: datetime, again: Rerun) -> _Loaded:
         question = again.question

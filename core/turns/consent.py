@@ -103,6 +103,7 @@ def _decide(session: Session, request: Request, can_edit: CanEdit) -> Reply | Re
     return replace(
         again,
         persona=turn.persona,
+        capability=turn.capability,
         resume=RoundDone.from_json(json.loads(row.rounds)),
         decisions=dict.fromkeys(json.loads(row.calls), decision),
     )

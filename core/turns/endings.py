@@ -109,6 +109,7 @@ class Endings:
         outcome: Outcome,
         context: UnifiedContext,
         persona: Persona,
+        capability: str,
         came: Gathered,
         since: Sequence[str],
         consent: Sequence[str],
@@ -148,6 +149,7 @@ class Endings:
             model=tally.model,
             cost=tally.cost,
             persona=persona.id,
+            capability=capability,
             asked=asked,
             started_at=self.started,
         )

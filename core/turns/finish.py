@@ -63,6 +63,8 @@ class Ending:
     """Money, where a price is known."""
     persona: str | None = None
     """Id of the persona that was asked."""
+    capability: str | None = None
+    """Name of the capability that answered."""
     asked: Asked | None = None
     """The turn waits for the learner's decision."""
     started_at: datetime = field(kw_only=True)
@@ -100,6 +102,7 @@ def record(
             "model": ending.model,
             "cost": ending.cost,
             "persona": ending.persona,
+            "capability": ending.capability,
             "events": EVENTS.dump_json(ending.events).decode() if ending.events else None,
             "started_at": ending.started_at,
             "ended_at": now,

@@ -15,9 +15,11 @@ from typing import Final
 from pydantic import ValidationError
 from sqlmodel import Session, col, select
 
+from core.capabilities.question import question_in
+from core.capabilities.registry import CAPABILITIES
 from core.commands.declare import Choice, CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request, Rerun
-from core.context import InboundMessage, ReplyTarget, Role, Text
+from core.context import InboundMessage, ReplyTarget, Role
 from core.document import Button, Document
 from core.i18n import N_, Words
 from core.store.session import Store
@@ -63,7 +65,12 @@ def regenerate(store: Store, personas: PersonaLibrary, can_edit: CanEdit) -> tup
 
     summary = N_("answer my last question anew")
     spec = CommandSpec(
-        "regenerate", summary, N_("[persona=NAME]"), ("retry",), idle=True, choices=named
+        "regenerate",
+        summary,
+        N_("[persona=NAME] [capability=NAME]"),
+        ("retry",),
+        idle=True,
+        choices=named,
     )
     return Command(spec, ask), Action("anew", press, idle=True)
 
@@ -107,7 +114,7 @@ def asked(session: Session, target: ReplyTarget, message_id: str) -> InboundMess
         question = question_of(session, row.id or 0)
     except ValidationError:  # a later version stored it
         return None
-    return question if question and isinstance(question.content, Text) else None
+    return question_in(question) if question else None
 
 
 def once_more(
@@ -132,6 +139,7 @@ def once_more(
     return Rerun(
         question,
         persona=turn.persona,
+        capability=turn.capability,
         answered=True,
         replaces=shown_as(session, sent, target) if sent else (),
     )
@@ -188,11 +196,12 @@ def _anew(
     if not _own(question, request):
         return _say(words("Only the person who asked can have that answered anew."))
     found = once_more(session, request, question, can_edit)
-    persona = found.persona or session.get_one(Turn, last.turn_id).persona
+    before = session.get_one(Turn, last.turn_id)
     chosen = _persona(personas, wanted.get("persona", ""), words)
     return Rerun(
         question,
-        persona=chosen or persona,
+        persona=chosen or found.persona or before.persona,
+        capability=wanted.get("capability") or found.capability or before.capability,
         model=wanted.get("model"),
         answered=found.answered,
         replaces=found.replaces,
@@ -202,11 +211,14 @@ def _anew(
 def _unusable(request: Request, wanted: Mapping[str, str], personas: PersonaLibrary) -> str | None:
     """Say what of the arguments cannot be used; None where all can."""
     words = request.words
-    if _PAIR.sub("", request.arguments).strip() or set(wanted) - {"persona", "model"}:
+    if _PAIR.sub("", request.arguments).strip() or set(wanted) - {"persona", "capability", "model"}:
         return words("Write it like this: {example}", example="`/regenerate persona=euler`")
     name = wanted.get("persona")
     if name is not None and _persona(personas, name, words) is None:
         return words("There is no tutor of that name. /persona shows who is here.")
+    names = [one.name for one in CAPABILITIES]
+    if wanted.get("capability", names[0]) not in names:
+        return words("I can answer in these ways: {names}.", names=", ".join(names))
     if "model" in wanted and not request.owner:
         return words("Only the one who runs me can choose the model.")
     return None

@@ -35,6 +35,8 @@ class Kept:
     joined: tuple[int, ...]
     """Ids of the events that had joined it by then; what they say is in the rounds."""
     tally: Tally
+    capability: str
+    """Name of the one that answers."""
 
     def to_json(self) -> str:
         """Return it as it is stored."""
@@ -46,6 +48,7 @@ class Kept:
                 "usage": [usage.prompt_tokens, usage.completion_tokens],
                 "cost": self.tally.cost,
                 "model": self.tally.model,
+                "capability": self.capability,
             },
             ensure_ascii=False,
         )
@@ -59,7 +62,12 @@ class Kept:
             data = json.loads(stored)
             prompt, completion = data["usage"]
             tally = Tally(Usage(prompt, completion), data["cost"], data["model"])
-            return cls(RoundDone.from_json(data["rounds"]), tuple(data["joined"]), tally)
+            return cls(
+                RoundDone.from_json(data["rounds"]),
+                tuple(data["joined"]),
+                tally,
+                data["capability"],
+            )
         except (ValueError, KeyError, TypeError) as error:
             log.error("a turn that was under way begins anew: %r", error)
             return None
@@ -76,6 +84,8 @@ class TurnHost(LoopHost):
         """Where an earlier process left the turn."""
         if self.kept is not None:
             job.tally = self.kept.tally
+        self.capability = ""
+        """Name of the one that answers, once it is chosen."""
         self.said: list[str] = []
         """What the learner wrote since the turn began, as it joined it."""
 
@@ -98,7 +108,7 @@ class TurnHost(LoopHost):
     async def on_round(self, done: RoundDone) -> None:
         """Keep the round with the event, until its turn has ended."""
         job = self._job
-        rounds = Kept(done, job.inbound_ids[1:], job.tally).to_json()
+        rounds = Kept(done, job.inbound_ids[1:], job.tally, self.capability).to_json()
         await self._store.insist(
             lambda session: update_where(
                 session, Inbound, {"id": job.inbound_id}, {"rounds": rounds}

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from sqlmodel import Session
 
+from core.capabilities.question import question_in
 from core.channel import Channel
 from core.commands.declare import CommandSpec
 from core.commands.request import Answer, Command, EndedTurn, Reply, Request
@@ -56,8 +57,8 @@ def _record(session: Session, request: Request, job: Job | None, *, keeps: bool)
     words = request.words
     if job is None or not settle(session, job):
         return Reply(Document(markdown=words("I was just finished.")))
-    content = job.message.content
-    asked = content.text if isinstance(content, Text) else None
+    question = question_in(job.message)
+    asked = question.content.text if question and isinstance(question.content, Text) else None
     said = job.said.text.strip()
     at = request.now.astimezone(ZoneInfo(job.zone))
     events = (Event(new_id(request.now), at, Surface.CHAT, f"asked: {asked}"),) if asked else ()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.capabilities.chat import SMALL_PROMPT_TOKENS, prompt, small_prompt
 from core.capabilities.materials import FILE_TOKENS, file_tokens, shares
+from core.capabilities.prompt import SMALL_PROMPT_TOKENS, prompt, small_prompt
 from core.context import Material
 from core.llm.port import PICTURE_TOKENS, Picture
-from tests.capabilities.test_chat import SOCRATES, context
+from tests.capabilities.test_prompt import SOCRATES, context
 
 PICTURE = Picture("image/png", b"")
 
@@ -38,7 +38,7 @@ def test_pictures_leave_less_room_for_files() -> None:
 def test_what_a_file_leaves_out_is_named() -> None:
     pages = Material(name="a.pdf", text="word " * 4_000, left_out="pages 301 to 400")
     short = Material(name="b.pdf", text="Short.", left_out="pages 301 to 400")
-    said = prompt(context(materials=(pages, short)), SOCRATES, "abcd", file_tokens=1_000)[
+    said = prompt(context(materials=(pages, short)), SOCRATES, "", "abcd", file_tokens=1_000)[
         -1
     ].content
     assert "of 20000 characters, and pages 301 to 400]\n[end abcd]" in said
@@ -48,7 +48,7 @@ def test_what_a_file_leaves_out_is_named() -> None:
 
 def test_a_small_model_gets_names_and_a_short_cut() -> None:
     materials = (Material(name="a.pdf", text="word " * 4_000), Material(name="b.jpg", trouble="no"))
-    system, *_, last = small_prompt(context(materials=materials), SOCRATES, "abcd")
+    system, *_, last = small_prompt(context(materials=materials), SOCRATES, "", "abcd")
     assert "You could not open: b.jpg." in system.content
     assert "[file a.pdf abcd]\nword word" in last.content
     assert len(system.content + last.content) < 4 * SMALL_PROMPT_TOKENS

@@ -14,6 +14,7 @@ from typing import Self, TypeVar
 from sqlmodel import Session, col, func, select
 
 from core.access import AccessMode, AccessPolicy, approve
+from core.capabilities.registry import CAPABILITIES
 from core.channel import Channel
 from core.house import House, Parts
 from core.i18n import Language, words_for
@@ -123,7 +124,7 @@ class Indoors(abc.ABC):
                 defaults=Defaults(zone="Europe/Berlin", language=self.language),
                 personas=PersonaLibrary.load(self.folder / "personas"),
                 model=self._model(),
-                budget=self.budget,
+                budgets={one.name: self.budget for one in CAPABILITIES},
                 memory=self.memory,
                 join_within=self.join_within,
                 limits=self.limits,

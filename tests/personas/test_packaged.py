@@ -6,10 +6,11 @@ import re
 
 import pytest
 
+from core.capabilities.registry import CAPABILITIES as REGISTERED
 from core.tools.own import NAMES
 from personas.persona import ERROR_KINDS, PACKAGED, Persona, PersonaLibrary, check, files
 
-CAPABILITIES = {"chat"}
+CAPABILITIES = {one.name for one in REGISTERED}
 LIBRARY = PersonaLibrary.load()
 BOTH = pytest.mark.parametrize("persona", LIBRARY.all(), ids=lambda persona: persona.id)
 LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])

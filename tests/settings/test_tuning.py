@@ -26,14 +26,14 @@ def chat(lines: str) -> Tuning:
 def test_a_missing_or_empty_file_gives_the_defaults() -> None:
     assert load_tuning() == Tuning()
     assert load("") == Tuning()
-    assert load_tuning().capability("chat") == Budget()
+    assert load_tuning().capabilities["chat"] == Budget()
     assert load_tuning().channel("post") == {}
 
 
 def test_what_is_written_is_merged_over_the_defaults() -> None:
     tuning = chat("temperature = 1\nresponding.max_tokens = 900\ncontext_tokens = 100_000\n")
     assert tuning.warnings == ()
-    assert tuning.capability("chat") == replace(
+    assert tuning.capabilities["chat"] == replace(
         DEFAULT, temperature=1, responding_max_tokens=900, context_tokens=100_000
     )
 
@@ -56,7 +56,7 @@ def test_another_shape_of_a_value_is_taken_as_what_it_means(
 ) -> None:
     tuning = chat(line)
     assert tuning.warnings == ()
-    assert asdict(tuning.capability("chat")) == {**asdict(DEFAULT), field: value}
+    assert asdict(tuning.capabilities["chat"]) == {**asdict(DEFAULT), field: value}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_value_of_no_use_falls_back_with_a_warning_that_names_the_key(
     line: str, key: str
 ) -> None:
     tuning = chat(line)
-    assert tuning.capability("chat") == DEFAULT
+    assert tuning.capabilities["chat"] == DEFAULT
     (warning,) = tuning.warnings
     assert warning.startswith(f"partners.toml: capabilities.chat.{key} is “")
     assert "it stays" in warning
@@ -93,7 +93,7 @@ def test_a_value_of_no_use_falls_back_with_a_warning_that_names_the_key(
 
 def test_a_bad_value_spoils_none_of_its_neighbours() -> None:
     tuning = chat("temperature = 9\nmax_rounds = 3\n")
-    assert tuning.capability("chat") == replace(DEFAULT, max_rounds=3)
+    assert tuning.capabilities["chat"] == replace(DEFAULT, max_rounds=3)
     assert len(tuning.warnings) == 1
 
 
@@ -191,14 +191,14 @@ def test_warnings_are_in_the_language_asked_for() -> None:
 
 def test_a_reserve_beyond_a_quarter_is_cut_and_said() -> None:
     tuning = chat("context_tokens = 20_000\nreserve_tokens = 6_000")
-    assert tuning.capability("chat").reserve_tokens == 5_000
+    assert tuning.capabilities["chat"].reserve_tokens == 5_000
     (warning,) = tuning.warnings
     assert "capabilities.chat.reserve_tokens is more than a quarter" in warning
 
 
 def test_a_small_gate_cuts_the_built_in_reserve_silently() -> None:
     tuning = chat("context_tokens = 20_000")
-    assert (tuning.capability("chat").reserve_tokens, tuning.warnings) == (5_000, ())
+    assert (tuning.capabilities["chat"].reserve_tokens, tuning.warnings) == (5_000, ())
 
 
 def test_every_number_can_be_set() -> None:
@@ -224,9 +224,9 @@ def test_the_button_is_on_unless_it_is_switched_off() -> None:
 
 
 def test_the_protocol_is_one_of_three_words() -> None:
-    assert chat('protocol = "Labelled"').capability("chat").protocol is LoopProtocol.LABELLED
+    assert chat('protocol = "Labelled"').capabilities["chat"].protocol is LoopProtocol.LABELLED
     tuning = chat('protocol = "morse"')
-    assert tuning.capability("chat") == DEFAULT
+    assert tuning.capabilities["chat"] == DEFAULT
     (warning,) = tuning.warnings
     assert "it stays auto. Write one of: auto, native, labelled." in warning
 
@@ -236,7 +236,7 @@ def test_prices_are_those_of_every_capability() -> None:
         '[prices."gpt-4o-mini"]\nprompt = 0.15\ncompletion = "0.6"\n'
         "[capabilities.chat]\ncost_limit = 0.05\n"
     )
-    budget = tuning.capability("chat")
+    budget = tuning.capabilities["chat"]
     assert (tuning.warnings, budget.cost_limit) == ((), 0.05)
     assert budget.price("GPT-4o-mini") == Price("gpt-4o-mini", 0.15, 0.6)
     assert budget.price("another") is None
