@@ -26,6 +26,9 @@ TOLD: Final = 4
 """The hint level at which the answer was given away: 1 points to the step, 2 to the idea, 3 shows a
 worked analogue, 4 the answer."""
 
+TEACHES: Final = 3
+"""The hint level from which a hint explains, as teaching does."""
+
 _CRITERIA: Final = TypeAdapter(dict[str, bool])
 
 
