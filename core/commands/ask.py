@@ -40,7 +40,7 @@ def commands(store: Store, personas: PersonaLibrary, partners: Partners) -> tupl
             )
             button = Button(label=words("Choose a tutor"), action="persona:")
             return Reply(Document(markdown=text, buttons=((button,),)))
-        return Rerun(question, capability=way.name)
+        return Rerun(question.message, capability=way.name)
 
     def command(way: Capability, spec: CommandSpec) -> Command:
         async def handle(request: Request) -> Answer:

@@ -87,7 +87,7 @@ def _decide(session: Session, request: Request, can_edit: CanEdit) -> Reply | Re
     question = row and asked(session, press.target, row.message_id)
     if row is None or turn is None or not question or answer not in ("yes", "no"):
         return _say(words("This button is out of date. /help shows what I can do."))
-    if question.sender.account != press.sender.account:
+    if question.message.sender.account != press.sender.account:
         return _say(words("Only the person who asked can decide this."))
     if row.state == ConsentState.OPEN and row.expires_at <= request.now:
         row.state = ConsentState.EXPIRED

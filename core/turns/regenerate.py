@@ -15,11 +15,11 @@ from typing import Final
 from pydantic import ValidationError
 from sqlmodel import Session, col, select
 
-from core.capabilities.question import question_in
+from core.capabilities.question import Question, question_in
 from core.capabilities.registry import CAPABILITIES
 from core.commands.declare import Choice, CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request, Rerun
-from core.context import InboundMessage, ReplyTarget, Role
+from core.context import ReplyTarget, Role
 from core.document import Button, Document
 from core.i18n import N_, Words
 from core.store.session import Store
@@ -99,7 +99,7 @@ def busy(words: Words) -> str:
     return words("I'm still working on something here. /stop ends that.")
 
 
-def asked(session: Session, target: ReplyTarget, message_id: str) -> InboundMessage | None:
+def asked(session: Session, target: ReplyTarget, message_id: str) -> Question | None:
     """Return a question that was asked where ``target`` is, as it stands now."""
     row = session.exec(
         select(Inbound).where(
@@ -111,35 +111,33 @@ def asked(session: Session, target: ReplyTarget, message_id: str) -> InboundMess
     if row is None or row.message is None:
         return None
     try:
-        question = question_of(session, row.id or 0)
+        message = question_of(session, row.id or 0)
     except ValidationError:  # a later version stored it
         return None
-    return question_in(question) if question else None
+    return question_in(message) if message else None
 
 
-def once_more(
-    session: Session, request: Request, question: InboundMessage, can_edit: CanEdit
-) -> Rerun:
+def once_more(session: Session, request: Request, question: Question, can_edit: CanEdit) -> Rerun:
     """Return how a question is run again, with what is there of an answer."""
     line = session.exec(
         select(Line)
         .where(
             Line.conversation_id == request.conversation_id,
-            Line.message_id == question.message_id,
+            Line.message_id == question.message.message_id,
             Line.role == Role.TUTOR,
             col(Line.superseded_by).is_(None),
         )
         .order_by(col(Line.id).desc())
     ).first()
     if line is None:
-        return Rerun(question)
+        return Rerun(question.message, capability=question.capability)
     turn = session.get_one(Turn, line.turn_id)
     target = request.message.target
     sent = answer_of(session, turn) if can_edit(target) else None
     return Rerun(
-        question,
+        question.message,
         persona=turn.persona,
-        capability=turn.capability,
+        capability=turn.capability or question.capability,
         answered=True,
         replaces=shown_as(session, sent, target) if sent else (),
     )
@@ -199,9 +197,9 @@ def _anew(
     before = session.get_one(Turn, last.turn_id)
     chosen = _persona(personas, wanted.get("persona", ""), words)
     return Rerun(
-        question,
+        question.message,
         persona=chosen or found.persona or before.persona,
-        capability=wanted.get("capability") or found.capability or before.capability,
+        capability=wanted.get("capability") or found.capability,
         model=wanted.get("model"),
         answered=found.answered,
         replaces=found.replaces,
@@ -232,8 +230,8 @@ def _persona(personas: PersonaLibrary, name: str, words: Words) -> str | None:
     return next((one.id for one in known), None)
 
 
-def _own(question: InboundMessage, request: Request) -> bool:
-    return question.sender.account == request.message.sender.account
+def _own(question: Question, request: Request) -> bool:
+    return question.message.sender.account == request.message.sender.account
 
 
 def _say(text: str) -> Reply:

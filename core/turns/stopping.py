@@ -12,7 +12,6 @@ from core.capabilities.question import question_in
 from core.channel import Channel
 from core.commands.declare import CommandSpec
 from core.commands.request import Answer, Command, EndedTurn, Reply, Request
-from core.context import Text
 from core.document import Document
 from core.i18n import N_
 from core.ids import new_id
@@ -58,7 +57,7 @@ def _record(session: Session, request: Request, job: Job | None, *, keeps: bool)
     if job is None or not settle(session, job):
         return Reply(Document(markdown=words("I was just finished.")))
     question = question_in(job.message)
-    asked = question.content.text if question and isinstance(question.content, Text) else None
+    asked = question.text if question else None
     said = job.said.text.strip()
     at = request.now.astimezone(ZoneInfo(job.zone))
     events = (Event(new_id(request.now), at, Surface.CHAT, f"asked: {asked}"),) if asked else ()

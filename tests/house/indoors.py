@@ -91,6 +91,8 @@ class Indoors(abc.ABC):
         self.openai = openai
         self.policy = AccessPolicy(mode, frozenset(owners), frozenset(allow))
         self.budget = budget or Budget()
+        self.budgets: dict[str, Budget] = {}
+        self.tune(self.budget)
         self.clock = MovableClock(MORNING)
         self.language = language
         self.database = database or f"sqlite:///{folder / 'partners.db'}"
@@ -109,6 +111,10 @@ class Indoors(abc.ABC):
         self.store: Store
         self.house: House
 
+    def tune(self, budget: Budget) -> None:
+        """Let every capability have this budget from now on."""
+        self.budgets.update({one.name: budget for one in CAPABILITIES})
+
     async def open(self) -> Self:
         """Open the house as a start of the program does."""
         root = logging.getLogger()
@@ -124,7 +130,7 @@ class Indoors(abc.ABC):
                 defaults=Defaults(zone="Europe/Berlin", language=self.language),
                 personas=PersonaLibrary.load(self.folder / "personas"),
                 model=self._model(),
-                budgets={one.name: self.budget for one in CAPABILITIES},
+                budgets=self.budgets,
                 memory=self.memory,
                 join_within=self.join_within,
                 limits=self.limits,

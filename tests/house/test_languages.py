@@ -173,6 +173,7 @@ class Walk:
         await self.stopping(ada)
         await self.again()
         await self.deciding()
+        await self.solving()
         await self.trouble(ada)
         await self.delivery(ada)
         await self.reminders()
@@ -236,12 +237,11 @@ class Walk:
         await self.home.press(languages, LANGUAGES["zh" if self.zh else "en"])
         await self.tell(ada, "/settings", "/language auto", "/settings")
         await self.tell(ada, "/persona plain")
-        chat = self.home.house._runner.chat
         for protocol in LoopProtocol:
             budget = Budget(temperature=None, cost_limit=0.5, protocol=protocol)
-            object.__setattr__(chat, "budget", budget)
+            self.home.tune(budget)
             await self.tell(ada, "/settings")
-        object.__setattr__(chat, "budget", self.home.budget)
+        self.home.tune(self.home.budget)
         await self.tell(ada, "/persona socrates")
 
     async def cards(self, ada: Person) -> None:
@@ -445,7 +445,7 @@ class Walk:
     async def again(self) -> None:
         ada, eve = self.person(), self.person()
         await self.tell(ada, "/regenerate", "1?")
-        for words in ("persona=zzz", "zzz", "model=zzz"):
+        for words in ("persona=zzz", "zzz", "model=zzz", "capability=zzz"):
             await self.tell(ada, f"/regenerate {words}")
         reply, gate = hanging()
         self.openai.script(self.go_on, reply)
@@ -466,6 +466,12 @@ class Walk:
         topic = self.home.telegram.forum("…").topic("…", by=ada)
         await self.home.ask(topic.chat, ada, "@tutor_bot 1?", thread=topic)
         await self.home.ask(topic.chat, eve, "/regenerate@tutor_bot", thread=topic)
+
+    async def solving(self) -> None:
+        ada = self.person()
+        await self.tell(ada, "/solve")
+        await self.tell(ada, "/persona handy")
+        await self.tell(ada, "/solve 1")
 
     async def deciding(self) -> None:
         ada, eve = self.person(), self.person()
@@ -506,18 +512,17 @@ class Walk:
                 await self.tell(ada, "1?")
             self.openai.default = _calls_for_ever
             await self.tell(ada, "1?")
-            chat = self.home.house._runner.chat
-            dear = Price(chat.model.name, 1, 1)
+            dear = Price(self.home.model, 1, 1)
             for budget in (Budget(max_tool_calls=1), Budget(cost_limit=1e-9, prices=(dear,))):
-                object.__setattr__(chat, "budget", budget)
+                self.home.tune(budget)
                 await self.tell(ada, "1?")
             for _ in range(2):
                 reply, gate = hanging()
                 gates.append(gate)
                 self.openai.script(reply)
-            object.__setattr__(chat, "budget", Budget(deadline_seconds=0.2))
+            self.home.tune(Budget(deadline_seconds=0.2))
             await self.tell(ada, "1?")
-            object.__setattr__(chat, "budget", self.home.budget)
+            self.home.tune(self.home.budget)
             self.openai.default = self.go_on
         for gate in gates:
             gate.drop()
