@@ -1,5 +1,6 @@
 """``partners.toml``: merged over the defaults, forgiving in values, strict in form."""
 
+import tomllib
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
@@ -204,6 +205,7 @@ def test_a_small_gate_cuts_the_built_in_reserve_silently() -> None:
 def test_every_number_can_be_set() -> None:
     example = (Path(__file__).parents[2] / "partners.toml.example").read_text("utf-8")
     lines = [line.split("=")[0].strip() for line in example.splitlines() if line[:1].isalpha()]
+    assert set(Tuning().capabilities) == set(tomllib.loads(example)["capabilities"])
     keys = {line.replace(".", "_") for line in lines}
     settable = {field.name for field in fields(Budget)} - {"prices"}
     limits = {field.name for field in fields(Limits)}
