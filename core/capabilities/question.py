@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from core.capabilities.registry import commanded
+from core.commands.parse import split_command
 from core.context import Command, InboundMessage, Text
 
 
@@ -24,11 +25,17 @@ class Question(NamedTuple):
 
 
 def question_in(message: InboundMessage) -> Question | None:
-    """Return the question that a message is; None for one that asks the model nothing."""
-    match message.content:
-        case Text():
+    """Return the question that a message is; None for one that asks the model nothing.
+
+    A caption is no command, since it goes with what it stands under; it may ask as one does.
+    """
+    content = message.content
+    if isinstance(content, Text):
+        captioned = split_command(content.text) if message.attachments else None
+        if captioned is None or commanded(captioned[0]) is None:
             return Question(message, None)
-        case Command(name=name, arguments=arguments) if way := commanded(name):
-            text = message.model_copy(update={"content": Text(text=arguments)})
-            return Question(text, way.name)
-    return None
+        content = Command(name=captioned[0], arguments=captioned[1])
+    if not isinstance(content, Command) or (way := commanded(content.name)) is None:
+        return None
+    text = message.model_copy(update={"content": Text(text=content.arguments)})
+    return Question(text, way.name)

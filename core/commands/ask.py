@@ -12,10 +12,21 @@ from core.capabilities.registry import CAPABILITIES
 from core.commands.declare import CommandSpec
 from core.commands.request import Answer, Command, Reply, Request, Rerun
 from core.document import Button, Document, plain
+from core.i18n import Words
 from core.partners import Partners
 from core.persona import chosen_persona
 from core.store.session import Store
-from personas.persona import PersonaLibrary
+from personas.persona import Persona, PersonaLibrary
+
+
+def cannot(persona: Persona, words: Words) -> Document:
+    """Say that a persona does not have a capability, and where another one may be found."""
+    text = words(
+        "{name} does not do that. Another tutor may: /persona shows who is here.",
+        name=plain(persona.name(words.language)),
+    )
+    button = Button(label=words("Choose a tutor"), action="persona:")
+    return Document(markdown=text, buttons=((button,),))
 
 
 def commands(store: Store, personas: PersonaLibrary, partners: Partners) -> tuple[Command, ...]:
@@ -34,12 +45,7 @@ def commands(store: Store, personas: PersonaLibrary, partners: Partners) -> tupl
             session, personas, request.learner_id, request.conversation_id, default
         )
         if way.name not in persona.capabilities or question is None:
-            text = words(
-                "{name} does not do that. Another tutor may: /persona shows who is here.",
-                name=plain(persona.name(words.language)),
-            )
-            button = Button(label=words("Choose a tutor"), action="persona:")
-            return Reply(Document(markdown=text, buttons=((button,),)))
+            return Reply(cannot(persona, words))
         return Rerun(question.message, capability=way.name)
 
     def command(way: Capability, spec: CommandSpec) -> Command:

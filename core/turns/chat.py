@@ -195,7 +195,7 @@ class ChatTurn:
     def _ways(self, persona: Persona, again: Rerun) -> tuple[Capability, ...]:
         """The capabilities that may answer, the likeliest first."""
         wanted = capability(again.capability or "")
-        if wanted is not None:
+        if wanted is not None and wanted.name in persona.capabilities:
             return (wanted,)
         ways = of_persona(persona.capabilities)
         return ways if persona.routing == "classifier" and not self.model.small else ways[:1]

@@ -17,11 +17,13 @@ from sqlmodel import Session, col, select
 
 from core.capabilities.question import Question, question_in
 from core.capabilities.registry import CAPABILITIES
+from core.commands.ask import cannot
 from core.commands.declare import Choice, CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request, Rerun
 from core.context import ReplyTarget, Role
 from core.document import Button, Document
 from core.i18n import N_, Words
+from core.persona import resolve
 from core.store.session import Store
 from core.store.tables import Conversation, Delivered, Inbound, Line, Outgoing, Turn
 from core.turns.joining import question_of
@@ -195,11 +197,16 @@ def _anew(
         return _say(words("Only the person who asked can have that answered anew."))
     found = once_more(session, request, question, can_edit)
     before = session.get_one(Turn, last.turn_id)
-    chosen = _persona(personas, wanted.get("persona", ""), words)
+    persona = _persona(personas, wanted.get("persona", ""), words)
+    persona = persona or found.persona or before.persona
+    way = wanted.get("capability")
+    tutor = resolve(personas, persona)
+    if way is not None and way not in tutor.capabilities:
+        return Reply(cannot(tutor, words))
     return Rerun(
         question.message,
-        persona=chosen or found.persona or before.persona,
-        capability=wanted.get("capability") or found.capability,
+        persona=persona,
+        capability=way or found.capability,
         model=wanted.get("model"),
         answered=found.answered,
         replaces=found.replaces,

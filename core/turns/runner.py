@@ -16,6 +16,7 @@ from functools import partial
 
 from sqlmodel import Session
 
+from core.capabilities.question import question_in
 from core.channel import Channel, Watch
 from core.clock import Clock
 from core.commands.book import CommandBook
@@ -80,7 +81,8 @@ class Runner:
             return
         match message.content:
             case Text(text=text) if text.strip() or message.quote or message.attachments:
-                await self._converse(job, turn_id, started, Rerun(message))
+                message, way = question_in(message) or (message, None)
+                await self._converse(job, turn_id, started, Rerun(message, capability=way))
             case Text():
                 await self._say(job, turn_id, started, words("Yes? What shall we work on?"))
             case Unsupported(what=what):

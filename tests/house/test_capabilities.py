@@ -13,7 +13,7 @@ from tests.house.conftest import MakeHome
 from tests.house.home import Home, hanging, spoken, system, tools_of
 from tests.house.tools import HANDY
 from tests.servers.openai import OpenAIServer, Reply, ToolCall
-from tests.servers.telegram import TelegramServer
+from tests.servers.telegram import TelegramServer, media
 
 TASK = SOLVE.prompts.of("en", small=False)
 ONE, OTHER = "capabilities: [chat]", "id: handy"
@@ -57,6 +57,18 @@ async def test_the_problem_may_be_in_the_message_that_is_replied_to(
     assert "17 mod 5" in system(home.prompts[-1]) and TASK in system(home.prompts[-1])
 
 
+async def test_a_file_under_the_command_is_the_problem(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    openai.script(Reply("4"))
+    media.document(ada.private, ada, "task.txt", b"2 + 2", "/solve the second one")
+    await home.quiet()
+    [request] = home.prompts
+    assert TASK in system(request)
+    assert request.json["messages"][-1]["content"].startswith("the second one\n\n[file task.txt")
+
+
 async def test_a_command_alone_is_answered_with_how_it_is_used(
     home: Home, telegram: TelegramServer
 ) -> None:
@@ -75,6 +87,10 @@ async def test_a_tutor_that_does_not_solve_says_so_and_shows_who_may(
     answer = await home.tell(ada, "/solve 1 + 1")
     assert "does not do that" in answer.text and answer.labels == ["Choose a tutor"]
     assert not home.prompts
+    await home.tell(ada, "1 + 1")
+    answer = await home.tell(ada, "/regenerate capability=solve")
+    assert "does not do that" in answer.text
+    assert len(home.prompts) == 1
 
 
 async def test_a_persona_whose_first_way_is_solving_solves_what_is_written(
