@@ -7,7 +7,8 @@ It measures real processes on loopback and prints tables without verdicts:
   conversations, beside a bare bot (``bench/bare``) that uses the same library and the same model,
   in the same run and the same layout;
 - lasting: memory over many turns, the cost of a turn as one conversation grows;
-- the journal: one event appended.
+- the journal: one event appended;
+- grading: one answer graded by code.
 
 The model answers at once, in four chunks, and no server has rates, so what is left is the bot's own
 work. All servers and the learners run outside the bot's process, whose processor
@@ -24,13 +25,14 @@ import argparse
 import sys
 
 from bench.figures import machine
+from bench.grading import grading
 from bench.journal import appending
 from bench.platforms import PLATFORMS, BenchError
 from bench.starting import starting
 from bench.turns import Load, compare, last
 from bench.world import model_server
 
-SECTIONS = ("starting", *PLATFORMS, "lasting", "journal")
+SECTIONS = ("starting", *PLATFORMS, "lasting", "journal", "grading")
 
 
 def main() -> int:
@@ -60,6 +62,8 @@ def main() -> int:
                 last(base_url, turns=400 if quick else 2000, one=200 if quick else 1000)
             if "journal" in sections:
                 appending(times=100 if quick else 300)
+            if "grading" in sections:
+                grading(times=200 if quick else 1000)
     except BenchError as error:
         print(error, file=sys.stderr)
         return 1

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import sys
-from importlib.util import find_spec
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from core.tools.algebra import SECONDS, NoCalculator, NotCalculated, TooLarge, TooLong, ask
 from core.tools.registry import Tool, ToolContext, ToolError, declare
 
 LONGEST: Final = 500
 """Characters of an expression."""
-SECONDS: Final = 8.0
-"""A calculation takes no longer; most of it is the start of the process."""
 
 
 class CalculateArguments(BaseModel):
@@ -37,32 +32,18 @@ def calculate() -> Tool:
     """Return the tool ``calculate``. Read-only."""
 
     async def run(arguments: CalculateArguments, context: ToolContext) -> str:
-        if find_spec("sympy") is None:
-            raise ToolError("There is no calculator here. Work it out step by step and check it.")
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "core.tools.calculator",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
         try:
-            async with asyncio.timeout(SECONDS):
-                out, _ = await process.communicate(arguments.expression.encode())
-        except TimeoutError:
+            return str(await ask({"value_of": arguments.expression}))
+        except NoCalculator:
+            raise ToolError(
+                "There is no calculator here. Work it out step by step and check it."
+            ) from None
+        except TooLong:
             raise ToolError("That takes too long to calculate. Try a simpler form.") from None
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        try:
-            said = json.loads(out)
-        except ValueError:  # it was killed, by the system or for its memory
+        except TooLarge:
             raise ToolError("That is too large to calculate. Try a simpler form.") from None
-        if "error" in said:
-            raise ToolError(f"Not calculated: {said['error']}.")
-        return str(said["value"])
+        except NotCalculated as error:
+            raise ToolError(f"Not calculated: {error}.") from None
 
     return declare(
         "calculate",

@@ -1,14 +1,16 @@
-"""The calculator's own process: reads an expression from standard input, prints its value.
+"""The calculator's own process: reads one request from standard input, prints what it comes to.
 
-Run as ``python -m core.tools.calculator`` by ``core.tools.calculate``, which kills it when it takes
-too long. The expression is parsed here, node by node; nothing of it is ever evaluated as Python.
-Prints one JSON object, ``{"value": …}`` or ``{"error": …}``.
+Run as ``python -m core.tools.calculator`` by ``core.tools.algebra``, which kills it when it takes
+too long. Expressions are parsed here, node by node; nothing of them is ever evaluated as Python.
+A request is a JSON object, ``{"value_of": "…"}`` or ``{"equivalent": ["…", "…"]}``; so is what is
+printed: ``{"value": …}`` or ``{"error": …}``.
 """
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -71,13 +73,7 @@ def value_of(expression: str) -> str:
 
     Raises Unreadable, or an ArithmeticError or ValueError of the calculation.
     """
-    try:
-        tree = ast.parse(_as_python(expression), mode="eval")
-    except SyntaxError:
-        raise Unreadable("this is no expression; write it like 3*x**2 + sqrt(2)") from None
-    except (RecursionError, MemoryError):
-        raise Unreadable("the expression is nested too deeply") from None
-    exact = _value(tree.body)
+    exact = _parsed(_as_python(expression))
     if exact is sympy.zoo or exact is sympy.nan:
         raise Unreadable("this has no value, such as a division by zero")
     shown = str(exact)
@@ -87,6 +83,74 @@ def value_of(expression: str) -> str:
         if decimal != shown:
             shown = f"{shown} = {decimal}"
     return shown if len(shown) <= _LONGEST_VALUE else f"{shown[:_LONGEST_VALUE]} …"
+
+
+def equivalent(one: str, other: str) -> bool | None:
+    """Tell whether two expressions, or equations, as people write them say the same.
+
+    ``2x`` and ``x(x+1)`` are products; an equation for a single unknown and its bare right side say
+    the same. None when it cannot be found out. Raises like ``value_of``.
+    """
+    left, right = (_parsed(_products(text)) for text in (one, other))
+    if isinstance(left, sympy.Eq) and isinstance(right, sympy.Eq):
+        ratio = sympy.simplify((left.lhs - left.rhs) / (right.lhs - right.rhs))
+        return bool(ratio.is_number and ratio.is_finite and ratio != 0)
+    left, right = (
+        side.rhs if isinstance(side, sympy.Eq) and side.lhs.is_Symbol else side
+        for side in (left, right)
+    )
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        if len(left) != len(right):
+            return False
+        same = [_same(*pair) for pair in zip(left, right, strict=True)]
+        return None if None in same else all(same)
+    if not (isinstance(left, sympy.Expr) and isinstance(right, sympy.Expr)):
+        return bool(left == right) or None
+    return _same(left, right)
+
+
+def _same(one: Any, other: Any) -> bool | None:
+    difference = one - other
+    # Where they differ in a number they differ; only then is it worth to simplify.
+    symbols = sorted(difference.free_symbols, key=str)
+    points = {symbol: sympy.Rational(sympy.prime(n + 5), 7) for n, symbol in enumerate(symbols)}
+    there = sympy.N(difference.subs(points), 30)
+    if there.is_number and there.is_finite and abs(there) > 1e-9:
+        return False
+    if sympy.simplify(difference) == 0:
+        return True
+    found = one.equals(other)
+    return None if found is None else bool(found)
+
+
+_TOKEN: Final = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+|[^\W\d_]\w*|\S")
+_GREEK: Final = "alpha beta gamma delta epsilon theta mu nu rho sigma tau phi chi psi omega"
+_LETTERS: Final = frozenset(_GREEK.split())
+
+
+def _products(text: str) -> str:
+    """Write out the signs of multiplication that people leave away."""
+    pieces: list[str] = []
+    for piece in _TOKEN.findall(_as_python(text.replace("π", " pi "))):
+        known = piece in _FUNCTIONS or piece in _CONSTANTS or piece in _LETTERS
+        pieces += list(piece) if piece.isalpha() and not known else [piece]
+    written = before = ""
+    for piece in pieces:
+        begins = piece[0].isalnum() or piece[0] in "(."
+        ended = before[-1:].isalnum() or before == ")"
+        called = piece == "(" and before in _FUNCTIONS
+        written += f"*{piece}" if ended and begins and not called else piece
+        before = piece
+    return written
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return _value(ast.parse(text, mode="eval").body)
+    except SyntaxError:
+        raise Unreadable("this is no expression; write it like 3*x**2 + sqrt(2)") from None
+    except (RecursionError, MemoryError):
+        raise Unreadable("the expression is nested too deeply") from None
 
 
 def _as_python(expression: str) -> str:
@@ -152,11 +216,18 @@ def _limit_memory() -> None:
 
 
 def main() -> None:
-    """Calculate one expression."""
+    """Answer one request."""
     sys.set_int_max_str_digits(20_000)
     _limit_memory()
+    said: dict[str, object]
     try:
-        said = {"value": value_of(sys.stdin.buffer.read().decode("utf-8", "replace"))}
+        match json.loads(sys.stdin.buffer.read()):
+            case {"value_of": str(expression)}:
+                said = {"value": value_of(expression)}
+            case {"equivalent": [str(one), str(other)]}:
+                said = {"value": equivalent(one, other)}
+            case _:
+                said = {"error": "no such request"}
     except Unreadable as error:
         said = {"error": str(error)}
     except Exception as error:  # noqa: BLE001  # whatever the algebra raises, in a word

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core.tools import algebra
 from core.tools.calculate import calculate
-from core.tools.calculator import Unreadable, value_of
+from core.tools.calculator import Unreadable, equivalent, value_of
 from core.tools.registry import run_tool
 from tests.tools.test_registry import CONTEXT
 
@@ -66,3 +67,31 @@ async def test_a_calculation_without_an_end_is_killed() -> None:
     given = tool.arguments.model_validate({"expression": "factorint(2**3000 + 12345677)"})
     result = await run_tool(tool, given, CONTEXT, seconds=1.5)
     assert not result.ok
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("(x+1)^2", "x^2+2x+1", True),
+        ("x(x+1)", "x^2+x", True),
+        ("2πr", "2*pi*r", True),
+        ("√(8)", "2√(2)", True),
+        ("x = 3", "3", True),
+        ("y = 2x+1", "2x - y + 1 = 0", True),
+        ("(1, 2)", "(1,3)", False),
+        ("x = 3", "x = 4", False),
+        ("a/b", "b/a", False),
+        ("x^2", "x^2+1", False),
+        ("sqrt(x^2)", "x", None),
+    ],
+)
+def test_it_tells_whether_two_expressions_say_the_same(
+    one: str, other: str, same: bool | None
+) -> None:
+    assert equivalent(one, other) is same
+
+
+async def test_what_cannot_be_compared_is_not_decided() -> None:
+    assert await algebra.equivalent("x + 1", "1 + x") is True
+    assert await algebra.equivalent("x", "lambda: 1") is None
+    assert await algebra.equivalent("9**9**9**9", "1") is None
