@@ -49,9 +49,19 @@ class FeishuStage(RemoteStage[Person, Place, Shown]):
             self.server.pass_time(self._pause())
 
     def _pause(self) -> float:
-        """Return the seconds until the last of the events that failed comes again."""
+        """Return the seconds until the last of the events that failed comes again.
+
+        One that went into a connection which is gone has failed when its time is over.
+        """
         now = self.server.clock.now()
-        return max([0.0, *(one.send_at - now for one in self.server.deliveries if one.send_at)])
+        alive = {one.device_id for one in self.server.connections}
+        waits = [0.0]
+        for one in self.server.deliveries:
+            if one.send_at:
+                waits.append(one.send_at - now)
+            elif one.ack_by and one.attempts[-1].connection not in alive:
+                waits.append(one.ack_by - now)
+        return max(waits)
 
     async def reached(self) -> None:
         await self.server.wait_connected()
