@@ -171,6 +171,11 @@ def cleaned(text: str) -> str:
     return " ".join(_MARKS.sub(" ", _LEAD.sub("", line)).split())
 
 
+def said_in_group(text: str) -> bool:
+    """Tell whether an entry is marked as said where others read along."""
+    return text.endswith(_WHERE)
+
+
 class _Refused(Exception):
     def __init__(self, reason: Refusal) -> None:
         super().__init__(reason)
@@ -263,7 +268,7 @@ class _Bench:
     def _edit(self, edit: Edit) -> None:
         name, entry = self._entry(edit.entry)
         cited = self._cited(edit.citations, needed=self._ground.needs_citation)
-        text = self._text(edit.text, cited, entry.section)
+        text = self._text(edit.text, cited, entry.section, had=[entry.text])
         shared = entry.audience is Audience.GROUP and all(one.shareable for one in cited)
         edited = replace(
             entry,
@@ -343,12 +348,16 @@ class _Bench:
             self._ground.raised or section != SAID or not reported
         ):
             raise _Refused(Refusal.ORDER)
-        claimed = claims_success(text) and not reported
-        if claimed and not any(one.graded for one in cited) and not any(map(claims_success, had)):
+        if section == SAID and not reported:
+            raise _Refused(Refusal.CLAIM)
+        proved = any(one.graded for one in cited) or any(
+            claims_success(one) and not is_reported(one) for one in had
+        )
+        if claims_success(text) and not reported and not proved:
             raise _Refused(Refusal.CLAIM)
         text = redate(text, max((one.day for one in cited), default=self._today))
         mine = [one for one in cited if one.learners]
-        if mine and all(one.in_group for one in mine) and not text.endswith(_WHERE):
+        if mine and all(one.in_group for one in mine) and not said_in_group(text):
             text += _WHERE[1] if _CHINESE.search(text) else _WHERE[0]
         if len(text) > LONGEST:
             raise _Refused(Refusal.TOO_LONG)

@@ -1,0 +1,168 @@
+"""From what happened (first layer) to what it shows (second) and who this learner is (third).
+
+One step at a time: ``next_task`` builds a request from the files as they stand, somebody asks a
+model, ``conclude`` judges the answer and applies what holds, under the learner's lock and only if
+no file has changed since. Whatever goes wrong, files and progress stay as they were. ``tend`` is
+what needs no model: what has faded or lost its sources goes, and what is too much.
+
+The second layer cites events, the third cites entries of the second; when an entry of the second
+layer is merged or goes, what rests on it follows in the same step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from memory.aging import leaving
+from memory.entries import changed
+from memory.judging import Change, judge
+from memory.layers import LearnerFolder, Profile, Surface
+from memory.ops import parse_answer
+from memory.papers import SURFACES, Papers, sha, words_of
+from memory.progress import Progress, ahead, load, save
+from memory.tasks import Stage, Task, unraised
+
+
+class Drifted(Exception):
+    """A file has changed since the request was made; nothing was written. Make it anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """What came of an answer."""
+
+    done: Mapping[str, int]
+    """Kind of operation → how many hold."""
+    refused: Mapping[str, int]
+    """Reason (``memory.judging.Refusal``) → how many do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits to be looked at."""
+
+    events: int
+    """As far as was read ahead."""
+    newest: datetime | None
+    """Wall clock of the learner."""
+    unraised: int
+    """Entries of the second layer that the third has not looked at."""
+    tended: date | None
+    """The night that was last looked after."""
+
+
+def backlog(folder: LearnerFolder) -> Backlog:
+    """Say what waits. Reads only days that are not done."""
+    progress = load(folder)
+    pending = ahead(folder, progress).pending
+    newest = max((event.at for event in pending), default=None)
+    waiting = len(unraised(Papers(folder), progress))
+    return Backlog(len(pending), newest, waiting, progress.tended)
+
+
+def conclude(
+    folder: LearnerFolder, task: Task, answer: str, today: date, new_id: Callable[[], str]
+) -> Concluded:
+    """Judge an answer, apply what holds, and note the progress.
+
+    Raises ``memory.ops.Unreadable`` for an answer that is none, Drifted, MemoryBusy or OSError;
+    then nothing has changed.
+    """
+    judged = judge(parse_answer(answer), task.ground, today, new_id)
+    with folder.lock():
+        files = Papers(folder)
+        if any(files.revision(name) != was for name, was in task.revisions.items()):
+            raise Drifted(f"the files of learner {folder.learner} have changed")
+        changes = _followed(files, judged.changes, judged.moved)
+        then = task.then
+        if task.stage is Stage.TIDY:
+            after = _after(files, changes).get(task.document)
+            revision = files.revision(task.document) if after is None else sha(after)
+            then = replace(then, tidied={**then.tidied, task.document: revision})
+        _write(files, changes, then)
+    return Concluded(judged.done, judged.refused)
+
+
+def tend(folder: LearnerFolder, night: date) -> int:
+    """Take out what has faded, what lost its sources and what is too much; return how many.
+
+    The night is noted. Raises MemoryBusy or OSError.
+    """
+    with folder.lock():
+        files = Papers(folder)
+        gone: dict[str, set[str]] = {}
+        for kind in Profile:
+            gone[kind.value] = set(leaving(files.entries(kind.value), kind.value, night))
+        needed = {
+            source.removeprefix("m_")
+            for kind in Profile
+            for entry in files.entries(kind.value)
+            if entry.id not in gone[kind.value]
+            for source in entry.sources
+        }
+        for surface in Surface:
+            entries = files.entries(surface.value)
+            said = words_of(folder, [source for entry in entries for source in entry.sources])
+            lost = {e.id for e in entries if not any(source in said for source in e.sources)}
+            rest = [entry for entry in entries if entry.id not in lost]
+            gone[surface.value] = lost | set(leaving(rest, surface.value, night, needed))
+        changes = _followed(
+            files, {name: Change(gone=tuple(sorted(ids))) for name, ids in gone.items() if ids}, {}
+        )
+        _write(files, changes, replace(load(folder), tended=night))
+    return sum(len(change.gone) for change in changes.values())
+
+
+def _followed(
+    files: Papers, changes: Mapping[str, Change], moved: Mapping[str, str]
+) -> dict[str, Change]:
+    """Let the third layer follow what becomes of the entries it rests on."""
+    result = dict(changes)
+    gone = {id_ for name, one in changes.items() if name in SURFACES for id_ in one.gone}
+    if not gone:
+        return result
+    for kind in Profile:
+        change = result.get(kind.value, Change())
+        standing = {entry.id: entry for entry in files.entries(kind.value)}
+        standing |= {entry.id: entry for entry in change.put}
+        put = {entry.id: entry for entry in change.put}
+        away = list(change.gone)
+        for entry in standing.values():
+            rest = [source for source in entry.sources if source[2:] not in gone]
+            new = [f"m_{moved[s[2:]]}" for s in entry.sources if s[2:] in moved]
+            sources = tuple(dict.fromkeys((*rest, *new)))
+            if entry.id in away or sources == entry.sources:
+                continue
+            if sources:
+                put[entry.id] = replace(entry, sources=sources)
+            else:
+                put.pop(entry.id, None)
+                away.append(entry.id)
+        if put or away:
+            result[kind.value] = Change(tuple(put.values()), tuple(away))
+    return result
+
+
+def _after(files: Papers, changes: Mapping[str, Change]) -> dict[str, bytes]:
+    """What the documents will be; only those that change."""
+    result = {}
+    for name, change in changes.items():
+        data = changed(files.data(name), change.put, change.gone, name.capitalize())
+        if data != files.data(name):
+            result[name] = data
+    return result
+
+
+def _write(files: Papers, changes: Mapping[str, Change], then: Progress) -> None:
+    """Write documents and progress; the lock is held."""
+    folder = files.folder
+    after = _after(files, changes)
+    if after:
+        names = {n: files.path(n).relative_to(folder.path).as_posix() for n in after}
+        revisions = {names[name]: sha(data) for name, data in after.items()}
+        save(folder, load(folder), then=then, after=revisions)
+        for name, data in after.items():
+            folder.write(files.path(name), data)
+    save(folder, then)
