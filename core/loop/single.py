@@ -1,0 +1,67 @@
+"""One call of a model whose answer is data for us, not words for a learner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from core.llm.port import ChatMessage, ChatModel, ChatRequest, ContentDelta, ModelError
+from core.loop.gates import answer_limit
+from core.loop.history import estimate_messages
+from core.loop.scrub import scrub
+
+
+class Unanswered(Exception):
+    """The model did not answer; the text, which is for the log, says why."""
+
+
+async def single(
+    model: ChatModel,
+    messages: Sequence[ChatMessage],
+    *,
+    max_tokens: int,
+    seconds: float,
+    temperature: float | None = 0.0,
+) -> str:
+    """Return what the model says, its thinking left out. Raises Unanswered.
+
+    ``max_tokens`` of the answer are cut to what the model's window leaves; ``seconds`` is all the
+    time there is, retries included.
+    """
+    wanted = answer_limit(max_tokens, estimate_messages(messages), model.window)
+    request = ChatRequest(tuple(messages), (), wanted, temperature)
+    said: list[str] = []
+    try:
+        async with asyncio.timeout(seconds):
+            deadline = asyncio.get_running_loop().time() + seconds
+            async with aclosing(model.stream(request, deadline=deadline)) as events:
+                async for event in events:
+                    if isinstance(event, ContentDelta):
+                        said.append(event.text)
+    except ModelError as error:
+        raise Unanswered(error.kind.value) from None
+    except TimeoutError:
+        raise Unanswered("no answer in time") from None
+    return scrub("".join(said))
+
+
+def object_in(text: str) -> Mapping[str, Any] | None:
+    """Return the last JSON object that a text holds, whatever stands around it; None for none.
+
+    Models put objects into fences, and words before and behind them.
+    """
+    decoder = json.JSONDecoder()
+    found: Mapping[str, Any] | None = None
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            found = value
+        at = text.find("{", end)
+    return found
