@@ -88,10 +88,10 @@ def test_a_good_draft_becomes_an_item(draft: dict[str, object]) -> None:
         ({**NUMBER, "unit": "5 m"}, "no unit"),
         ({**NUMBER, "tolerance": 3}, "tolerance"),
         ({**CHOICE, "wrong": ["ribosomes"]}, "options"),
-        ({**CHOICE, "wrong": ["Mitochondria.", "vacuoles", "x"]}, "two options are the same"),
+        ({**CHOICE, "wrong": ["Mitochondria.", "vacuoles", "cytosol"]}, "two options are the same"),
         ({**CHOICE, "right": "1/2", "wrong": ["0.5", "2", "3"]}, "two options are the same"),
         ({**CHOICE, "right": "1 km", "wrong": ["1000 m", "2", "3"]}, "two options are the same"),
-        ({**CHOICE, "wrong": ["a", "b", "None of the above."]}, "all or none"),
+        ({**CHOICE, "wrong": ["ribosomes", "vacuoles", "None of the above."]}, "all or none"),
         ({**CHOICE, "right": "x" * 101}, "longer than 100"),
         ({**CHOICE, "right": ""}, "empty"),
         ({**CHOICE, "right": "B", "wrong": ["A", "C", "D"]}, "bare letter"),
@@ -136,7 +136,7 @@ async def test_a_topic_is_data(model: OpenAIModel, server: OpenAIServer) -> None
 async def test_what_is_bad_is_asked_for_once_more_and_then_left_out(
     model: OpenAIModel, server: OpenAIServer
 ) -> None:
-    bad = {**CHOICE, "wrong": ["vacuoles", "Vacuoles", "x"]}
+    bad = {**CHOICE, "wrong": ["vacuoles", "Vacuoles", "cytosol"]}
     server.script(written(FREE, bad, FREE), written(NUMBER, bad))
     items = await write(model)
     assert {item.kind for item in items} == {ItemKind.FREE, ItemKind.NUMBER}
