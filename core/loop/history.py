@@ -76,8 +76,8 @@ def trim(messages: Sequence[ChatMessage], limit: int, *, turn: int = 0) -> tuple
     """Return a well-formed history of about ``limit`` tokens at most.
 
     The last ``turn`` messages belong to the turn under way; its request is the last message of the
-    user before them. Kept for certain: the instructions (system messages) and everything from the
-    request on. Before it, whole exchanges are dropped, oldest first, so that the history begins
+    user before them. Kept for certain: the instructions (system messages, where they stand) and
+    everything from the request on. Before it, whole exchanges are dropped, oldest first, so that the history begins
     with a user. If that is not enough, tool results are cut, oldest first, then the user's
     messages are cut in their middle. Only instructions that are larger than ``limit`` themselves
     exceed it.
@@ -87,26 +87,24 @@ def trim(messages: Sequence[ChatMessage], limit: int, *, turn: int = 0) -> tuple
     excess = estimate_messages(whole) - limit
     if excess <= 0:
         return whole
-    system = [m for m in whole if m.role == "system"]
-    spoken = [m for m in whole if m.role != "system"]
-    before = spoken[: len(spoken) - len(own)]
+    before = whole[: len(whole) - len(own)]
     last_user = max((i for i, m in enumerate(before) if m.role == "user"), default=0)
-    start = 0
-    while start < last_user and excess > 0:
-        end = start + 1
-        while end < last_user and spoken[end].role != "user":
-            end += 1
-        excess -= estimate_messages(spoken[start:end])
-        start = end
-    spoken = spoken[start:]
+    earlier = [i for i, m in enumerate(before[:last_user]) if m.role != "system"]
+    dropped: set[int] = set()
+    for index in earlier:
+        if excess <= 0 and whole[index].role == "user":
+            break
+        dropped.add(index)
+        excess -= estimate_message(whole[index])
+    kept = [m for i, m in enumerate(whole) if i not in dropped]
     for floor in (_RESULT_FLOOR, 0):
-        for index, message in enumerate(spoken):
+        for index, message in enumerate(kept):
             if excess <= 0:
                 break
             if message.role == ("tool" if floor else "user"):
-                spoken[index] = shorter = _shortened(message, excess, floor)
+                kept[index] = shorter = _shortened(message, excess, floor)
                 excess -= estimate_message(message) - estimate_message(shorter)
-    return (*system, *spoken)
+    return tuple(kept)
 
 
 def _shortened(message: ChatMessage, excess: int, floor: int) -> ChatMessage:

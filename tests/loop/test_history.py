@@ -142,3 +142,14 @@ def test_the_request_of_a_turn_is_kept_with_all_that_came_after_it() -> None:
     assert [m.role for m in kept] == ["user", "assistant", "tool", "user"]
     assert (kept[0].content, kept[-1].content) == ("Why?", "in French")
     assert estimate_messages(kept) <= 1_000
+
+
+def test_instructions_stay_where_they_stand_when_exchanges_are_dropped() -> None:
+    messages = [
+        ChatMessage("system", "Teach."),
+        ChatMessage("user", "old " * 400),
+        ChatMessage("assistant", "older " * 400),
+        ChatMessage("system", "It is noon."),
+        ChatMessage("user", "new"),
+    ]
+    assert trim(messages, 100) == (messages[0], *messages[3:])
