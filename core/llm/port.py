@@ -84,6 +84,9 @@ class ChatRequest:
     stop: tuple[str, ...] = ()
     """Texts at which the answer ends, themselves left out; at most four. A model that cannot do
     that goes on writing."""
+    json_object: bool = False
+    """The answer is to be one JSON object; the messages say so too, with the word JSON, as
+    providers demand. A model that knows no such mode is asked in words alone."""
 
 
 @dataclass(frozen=True, slots=True)

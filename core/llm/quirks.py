@@ -27,6 +27,8 @@ class Quirks:
     """Takes pictures."""
     stop: bool = True
     """Takes stop sequences."""
+    json_object: bool = True
+    """Takes ``response_format`` with the type ``json_object``."""
     replay_reasoning: bool = False
     """Wants its reasoning back beside its tool calls, as ``reasoning_content``."""
     window: int | None = None
@@ -151,6 +153,9 @@ _REFUSAL: Final = re.compile(
     re.IGNORECASE,
 )
 
+_TELLING: Final = ("response_format", "reasoning_content")
+"""Parameters that no error names unless it is about them."""
+
 
 def exceeded(text: str) -> bool:
     """Whether an error's code and message say that the request is too large for the model."""
@@ -204,6 +209,8 @@ def lesson(
         return replace(quirks, tools=False)
     if named == "stop" and quirks.stop:
         return replace(quirks, stop=False)
+    if named == "response_format" and quirks.json_object:
+        return replace(quirks, json_object=False)
     if named == "reasoning_content":
         return replace(quirks, replay_reasoning=not quirks.replay_reasoning)
     return None
@@ -211,9 +218,9 @@ def lesson(
 
 def _named(parameter: str | None, message: str) -> str | None:
     text = parameter or (
-        message if _REFUSAL.search(message) or "reasoning_content" in message else ""
+        message if _REFUSAL.search(message) or any(name in message for name in _TELLING) else ""
     )
-    for name in ("stream_options", "temperature", "reasoning_content", "max_tokens"):
+    for name in ("stream_options", "temperature", *_TELLING, "max_tokens"):
         if name in text:
             return name
     if "max_completion_tokens" in text:

@@ -40,6 +40,8 @@ def body_of(name: str, request: ChatRequest, quirks: Quirks) -> dict[str, Any]:
         body["temperature"] = request.temperature
     if quirks.stop and request.stop:
         body["stop"] = list(request.stop)
+    if quirks.json_object and request.json_object:
+        body["response_format"] = {"type": "json_object"}
     if quirks.stream_usage:
         body["stream_options"] = {"include_usage": True}
     if quirks.tools and request.tools:

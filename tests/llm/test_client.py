@@ -227,6 +227,19 @@ async def test_a_server_that_refuses_a_parameter_is_called_without_it(
     assert model.supports_tools
 
 
+async def test_an_object_is_asked_for_where_the_server_can(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    asked = replace(request(), messages=(ChatMessage("user", "Answer in JSON."),), json_object=True)
+    server.default = Reply("{}")
+    await answer(model, asked)
+    server.unsupported = {"response_format"}
+    await answer(model, asked)
+    await answer(model, asked)
+    formats = [chat.json.get("response_format") for chat in server.chats]
+    assert formats == [{"type": "json_object"}, {"type": "json_object"}, None, None]
+
+
 async def test_a_server_that_refuses_tools_is_not_asked_something_else_instead(
     server: OpenAIServer, model: OpenAIModel
 ) -> None:

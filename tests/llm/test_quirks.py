@@ -208,6 +208,12 @@ def test_a_picture_that_cannot_be_read_says_nothing_of_the_model(message: str) -
         (None, "registry/gemma:2b does not support tools", Quirks(tools=False)),
         ("stop", "Unsupported parameter: 'stop' is not supported.", Quirks(stop=False)),
         (None, "This model does not support parameters: 'stop'", Quirks(stop=False)),
+        (
+            None,
+            "'response_format.type' must be 'json_schema' or 'text'",
+            Quirks(json_object=False),
+        ),
+        (None, "This response_format type is unavailable now", Quirks(json_object=False)),
         (None, "Unknown problem, please stop", None),
         (None, "Invalid message content", None),
         (None, "Your temperature reading is nice", None),
@@ -226,6 +232,7 @@ PARAMETERS = [
     "stream_options",
     "tools",
     "stop",
+    "response_format",
 ]
 
 
@@ -236,7 +243,7 @@ def test_lessons_come_to_an_end(refused: list[str]) -> None:
         better = lesson(quirks, parameter, "Unsupported. Use max_completion_tokens instead.")
         if better is not None and better != quirks:
             quirks, learned = better, learned + 1
-    assert learned <= 6
+    assert learned <= 7
 
 
 @pytest.mark.parametrize(

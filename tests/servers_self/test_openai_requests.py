@@ -112,6 +112,13 @@ def showing(image: Any) -> dict[str, Any]:
             "messages[0].tool_calls[0]",
             "Invalid 'messages[0].tool_calls[0]'",
         ),
+        ({"response_format": {"type": "object"}}, "response_format.type", "Supported values"),
+        ({"response_format": "json_object"}, "response_format.type", "Supported values"),
+        (
+            {"response_format": {"type": "json_object"}},
+            "messages",
+            "must contain the word 'json'",
+        ),
         ({"tool_choice": "auto"}, "tool_choice", "only allowed when 'tools' are specified"),
         ({"parallel_tool_calls": True}, "parallel_tool_calls", "only allowed when 'tools'"),
         ({"tools": []}, "tools", "empty array"),

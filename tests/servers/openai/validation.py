@@ -7,6 +7,7 @@ stricter one is followed.
 from __future__ import annotations
 
 import base64
+import json
 import re
 from typing import Any
 
@@ -102,6 +103,7 @@ def validate(request: Json) -> None:
             "stream_options",
         )
     _messages(request.get("messages"))
+    _format(request.get("response_format"), request["messages"])
 
 
 def _numbers(request: Json) -> None:
@@ -143,6 +145,26 @@ def _numbers(request: Json) -> None:
             "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
             "max_tokens",
             "invalid_parameter_combination",
+        )
+
+
+def _format(wanted: object, messages: list[Json]) -> None:
+    """An object is only answered where the messages say so: else models write blanks for ever."""
+    if wanted is None:
+        return
+    kind = wanted.get("type") if isinstance(wanted, dict) else None
+    if kind not in ("text", "json_object", "json_schema"):
+        raise Invalid(
+            f"Invalid value: {kind!r}. Supported values are: 'json_object', 'json_schema', and "
+            "'text'.",
+            "response_format.type",
+            "invalid_value",
+        )
+    if kind == "json_object" and "json" not in json.dumps(messages).lower():
+        raise Invalid(
+            "'messages' must contain the word 'json' in some form, to use 'response_format' of "
+            "type 'json_object'.",
+            "messages",
         )
 
 
