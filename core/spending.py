@@ -1,7 +1,8 @@
 """What was spent on models today, whether more may be, and who hears of it when not.
 
 A day is a calendar day in the house's own zone, so that nobody gets a second one by moving their
-clock. What is counted stands in the turns that have ended; several at once may go a little over.
+clock. What is counted stands in the turns that have ended, and in the calls about memory; several
+at once may go a little over.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from core.document import Document
 from core.i18n import Language, language_from, words_for
 from core.limits import Limits, Scope, Spent, reached
 from core.outbox import post
-from core.store.tables import Turn
+from core.store.tables import Consolidation, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,17 @@ class Spending:
         """Return what was spent since midnight, by one learner or by all together."""
         zone = ZoneInfo(self.zone)
         midnight = local_instant(now.astimezone(zone).date(), time(), zone)
-        statement = select(
-            func.sum(Turn.prompt_tokens + Turn.completion_tokens), func.sum(Turn.cost)
-        ).where(col(Turn.ended_at) >= midnight)
-        if learner_id is not None:
-            statement = statement.where(Turn.learner_id == learner_id)
-        tokens, cost = session.exec(statement).one()
-        return Spent(int(tokens or 0), float(cost or 0.0))
+        spent = Spent(0, 0.0)
+        for table in (Turn, Consolidation):
+            statement = select(
+                func.sum(col(table.prompt_tokens) + col(table.completion_tokens)),
+                func.sum(table.cost),
+            ).where(col(table.ended_at) >= midnight)
+            if learner_id is not None:
+                statement = statement.where(col(table.learner_id) == learner_id)
+            tokens, cost = session.exec(statement).one()
+            spent = Spent(spent.tokens + int(tokens or 0), spent.cost + float(cost or 0.0))
+        return spent
 
     def starts_again(self, now: datetime) -> datetime:
         """Return the next midnight."""

@@ -507,3 +507,41 @@ class Link(SQLModel, table=True):
     undo_cause: str | None = None
     """The event that asked to undo it."""
     at: datetime = _instant()
+
+
+class ConsolidationOutcome(StrEnum):
+    """What came of asking a model to consolidate."""
+
+    DONE = "done"
+    """The answer was judged; what holds of it is written."""
+    UNREADABLE = "unreadable"
+    """Nonsense, a refusal, or half of an answer: nothing was written."""
+    FAILED = "failed"
+    """The model could not be called, or did not answer."""
+    DRIFTED = "drifted"
+    """The files changed meanwhile, again and again."""
+
+
+class Consolidation(SQLModel, table=True):
+    """One call of a model about a learner's memory: what it cost and what came of it."""
+
+    __table_args__ = (
+        Index("ix_consolidation_spent", "ended_at", "learner_id"),
+        Index("ix_consolidation_last", "learner_id", "ended_at"),
+    )
+
+    id: str = Field(primary_key=True)
+    learner_id: str = Field(foreign_key="learner.id")
+    stage: str
+    """``memory.tasks.Stage``."""
+    outcome: ConsolidationOutcome = Field(sa_type=String)
+    model: str | None = None
+    """The model that answered; None where none did."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """Money, in the currency of the prices; None where no price is known."""
+    counts: str = "{}"
+    """JSON: kind of operation → how many hold, ``refused:REASON`` → how many do not."""
+    started_at: datetime = _instant()
+    ended_at: datetime = _instant()
