@@ -21,6 +21,7 @@ from core.environment import SettingsError, text_of
 from core.i18n import Words, words_for
 from core.limits import Limits
 from core.loop.gates import Budget, LoopProtocol, Price, reserve
+from core.memory_tuning import MemoryTuning, read_memory
 from core.partner_tables import PartnerTable, read_tables
 from core.settings import account_id
 from core.tuning_values import Number, Values
@@ -98,6 +99,8 @@ class Tuning:
     """Answers in private chats carry a button that has them answered anew."""
     limits: Limits = field(default_factory=Limits)
     """Of ``[limits]``: what may be spent on models in a day."""
+    memory: MemoryTuning = field(default_factory=MemoryTuning)
+    """Of ``[memory]``: when memory is consolidated, and with how much."""
     allow: tuple[AccountId, ...] = ()
     """Accounts of ``[access] allow``."""
     partners: tuple[PartnerTable, ...] = ()
@@ -153,6 +156,7 @@ class _Reader(Values):
             "capabilities",
             "prices",
             "limits",
+            "memory",
             "conversation",
             "access",
             "channels",
@@ -185,6 +189,7 @@ class _Reader(Values):
             capabilities=MappingProxyType(capabilities),
             **self.conversation(self.table(tables, "conversation")),
             limits=self.limits(self.table(tables, "limits")),
+            memory=read_memory(self, self.table(tables, "memory")),
             allow=tuple(self.accounts(access.get("allow", []), "access.allow")),
             partners=read_tables(
                 tables.get("partner", []),

@@ -9,6 +9,7 @@ import pytest
 from core.i18n import words_for
 from core.limits import Limits
 from core.loop.gates import Budget, LoopProtocol, Price
+from core.memory_tuning import Consolidating, MemoryTuning
 from core.settings import SettingsError
 from core.tuning import DEFAULTS, Tuning, load_tuning
 
@@ -209,7 +210,8 @@ def test_every_number_can_be_set() -> None:
     keys = {line.replace(".", "_") for line in lines}
     settable = {field.name for field in fields(Budget)} - {"prices"}
     limits = {field.name for field in fields(Limits)}
-    assert keys == settable | limits | {"allow", "join_seconds", "regenerate_button"}
+    memory = {field.name for field in fields(MemoryTuning)}
+    assert keys == settable | limits | memory | {"allow", "join_seconds", "regenerate_button"}
 
 
 def test_the_button_is_on_unless_it_is_switched_off() -> None:
@@ -255,6 +257,22 @@ def test_prices_are_those_of_every_capability() -> None:
 )
 def test_a_price_of_no_use_is_told(text: str, said: str) -> None:
     assert any(said in warning for warning in load(text).warnings)
+
+
+def test_the_example_shows_the_built_in_values_of_memory() -> None:
+    example = (Path(__file__).parents[2] / "partners.toml.example").read_text("utf-8")
+    assert load(example).memory == MemoryTuning()
+
+
+def test_when_memory_is_consolidated_can_be_set() -> None:
+    tuning = load(
+        "[memory]\nconsolidate = false\nidle_minutes = 5\nevents = 2\nnightly_hours = 4\n"
+    )
+    assert tuning.memory == MemoryTuning(consolidate=Consolidating.OFF, idle_minutes=5)
+    refused, unknown = tuning.warnings
+    assert "memory.events is “2”" in refused
+    assert "Did you mean memory.nightly_hour?" in unknown
+    assert load('[memory]\nconsolidate = "ON"').memory.consolidate is Consolidating.ON
 
 
 def test_limits_of_a_day_are_numbers_and_none_by_default() -> None:
