@@ -25,6 +25,9 @@ class Quirks:
     """Takes tools."""
     images: bool = True
     """Takes pictures."""
+    late_system: bool = True
+    """Takes system messages after the first one. Else they go with the user's message that follows:
+    some providers would move them to the beginning, templates of open models refuse them."""
     stop: bool = True
     """Takes stop sequences."""
     json_object: bool = True
@@ -52,11 +55,13 @@ def _family(name: str, pattern: str, quirks: Quirks) -> Family:
 DEFAULT: Final = Quirks()
 _REASONING: Final = Quirks(max_tokens="max_completion_tokens", temperature=False, stop=False)
 _TEXT: Final = Quirks(images=False)
+_EARLY: Final = Quirks(late_system=False)
+_EARLY_TEXT: Final = Quirks(images=False, late_system=False)
 
 FAMILIES: Final[tuple[Family, ...]] = (
     # What sees first: the names of the rest are parts of theirs.
     _family(
-        "models that see, by their names", r"(?:\b|\d)(?:vl|vision|omni|pixtral|llava)\b", DEFAULT
+        "models that see, by their names", r"(?:\b|\d)(?:vl|vision|omni|pixtral|llava)\b", _EARLY
     ),
     # https://platform.openai.com/docs/guides/reasoning: no sampling parameters, no stop
     # sequences, other name of the limit. /docs/models: windows.
@@ -74,17 +79,17 @@ FAMILIES: Final[tuple[Family, ...]] = (
     _family("OpenAI gpt-4o", r"(?:^|/)(?:chatgpt-4o|gpt-4o|gpt-4-turbo)", Quirks(window=128_000)),
     _family("OpenAI gpt-4", r"(?:^|/)gpt-4", replace(_TEXT, window=8_192)),
     _family("OpenAI gpt-3.5", r"(?:^|/)gpt-3\.5", replace(_TEXT, window=16_385)),
-    _family("OpenAI open weights", r"gpt-oss", _TEXT),
+    _family("OpenAI open weights", r"gpt-oss", _EARLY_TEXT),
     # https://platform.claude.com/docs/en/api/openai-sdk; sampling parameters are refused since
     # Opus 4.7 (/docs/en/about-claude/models/migration-guide).
     _family(
         "Anthropic, sampling",
         r"claude-(?:[123]|instant|(?:opus|sonnet|haiku)-4(?:-\d{8}|[-.][0-6]\b|$|@))",
-        Quirks(window=200_000),
+        replace(_EARLY, window=200_000),
     ),
-    _family("Anthropic", r"claude", Quirks(temperature=False, window=200_000)),
+    _family("Anthropic", r"claude", replace(_EARLY, temperature=False, window=200_000)),
     # https://ai.google.dev/gemini-api/docs/openai
-    _family("Gemini", r"gemini", Quirks(window=1_048_576)),
+    _family("Gemini", r"gemini", replace(_EARLY, window=1_048_576)),
     # https://api-docs.deepseek.com/guides/thinking_mode: tool calls need their reasoning back.
     _family("DeepSeek", r"deepseek", Quirks(images=False, replay_reasoning=True)),
     # https://platform.moonshot.ai/docs: the thinking ones have a fixed temperature and need their
@@ -103,25 +108,25 @@ FAMILIES: Final[tuple[Family, ...]] = (
     _family("GLM that sees", r"glm-\d[\d.]*v", Quirks(replay_reasoning=True)),
     _family("GLM", r"glm-\d", Quirks(images=False, replay_reasoning=True)),
     # https://qwen.ai: what sees has VL or omni in its name, or is 3.5 and later.
-    _family("Qwen that sees", r"qwen-?(?:3\.[5-9]|[4-9])", DEFAULT),
-    _family("Qwen", r"qwen|qwq", _TEXT),
+    _family("Qwen that sees", r"qwen-?(?:3\.[5-9]|[4-9])", _EARLY),
+    _family("Qwen", r"qwen|qwq", _EARLY_TEXT),
     # https://docs.mistral.ai/api: unknown parameters are refused, and usage comes unasked.
     _family(
         "Mistral, text",
         r"mistral-(?:7b|nemo|tiny)|mixtral|codestral|devstral|open-mistral|mistral:",
-        Quirks(images=False, stream_usage=False),
+        replace(_EARLY_TEXT, stream_usage=False),
     ),
-    _family("Mistral", r"mistral|magistral|ministral", Quirks(stream_usage=False)),
-    _family("Llama that sees", r"llama-?(?:[4-9]|3\.2-?:?(?:11|90)b)", DEFAULT),
-    _family("Llama 3", r"llama-?3(?![.\d])", replace(_TEXT, window=8_192)),
-    _family("Llama", r"(?<!o)llama-?[\d:]|llama$|smollm", _TEXT),
+    _family("Mistral", r"mistral|magistral|ministral", replace(_EARLY, stream_usage=False)),
+    _family("Llama that sees", r"llama-?(?:[4-9]|3\.2-?:?(?:11|90)b)", _EARLY),
+    _family("Llama 3", r"llama-?3(?![.\d])", replace(_EARLY_TEXT, window=8_192)),
+    _family("Llama", r"(?<!o)llama-?[\d:]|llama$|smollm", _EARLY_TEXT),
     _family(
         "Gemma, text",
         r"gemma-?3[-:](?:1b|270m)|gemma-?[12](?=[-:]|$)|gemma[-:](?:2b|7b)|gemma$",
-        _TEXT,
+        _EARLY_TEXT,
     ),
-    _family("Gemma", r"gemma", DEFAULT),
-    _family("Phi, text", r"phi-?[34](?!.*multimodal)", _TEXT),
+    _family("Gemma", r"gemma", _EARLY),
+    _family("Phi, text", r"phi-?[34](?!.*multimodal)", _EARLY_TEXT),
 )
 """The first match counts. Servers of one's own (Ollama, LM Studio, vLLM, llama.cpp) give the
 models of these families under their names; what such a server leaves out, a refusal teaches."""
@@ -145,6 +150,12 @@ _BLIND: Final = re.compile(
     r"image_url|image input|input image|support (?:for )?(?:image|vision|multimodal)"
     r"|not (?:a )?multi-?modal|no vision|vision is not|at most 0 image|(?:process|accept) images"
     r"|expected `text`|list\[textcontentpart\]|content must be a string",
+    re.IGNORECASE,
+)
+_MISPLACED: Final = re.compile(
+    r"system (?:message|role|prompt)s?\b.{0,40}\b(?:begin|first|start|position|once|single|one\b)"
+    r"|(?:only|multiple|more than one|unexpected|second) (?:the |one )?system (?:message|role|prompt)"
+    r"|roles must alternate|role 'system'|role `system`",
     re.IGNORECASE,
 )
 _REFUSAL: Final = re.compile(
@@ -173,6 +184,15 @@ def blind(text: str) -> bool:
     return bool(_BLIND.search(text))
 
 
+def misplaced(text: str) -> bool:
+    """Whether an error's message says that a system message stands where none may.
+
+    The templates of Qwen (System message must be at the beginning), Mistral and Gemma
+    (conversation roles must alternate), and Mistral's own server (unexpected role 'system') say so.
+    """
+    return bool(_MISPLACED.search(text))
+
+
 def window_in(text: str) -> int | None:
     """Return the window that such an error names, if it does."""
     found = _WINDOW.search(text)
@@ -190,6 +210,8 @@ def lesson(
     """
     if pictures and quirks.images and blind(message):
         return replace(quirks, images=False)
+    if quirks.late_system and misplaced(message):
+        return replace(quirks, late_system=False)
     named = _named(parameter, message)
     if named == "max_completion_tokens" and quirks.max_tokens == "max_completion_tokens":
         return replace(quirks, max_tokens=None)

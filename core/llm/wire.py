@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from core.llm.port import ChatMessage, ChatRequest, ModelError, ModelErrorKind, unseen
-from core.llm.quirks import Quirks, blind, exceeded
+from core.llm.quirks import Quirks, blind, exceeded, misplaced
 
 if TYPE_CHECKING:
     from openai import APIError
@@ -32,7 +33,7 @@ def body_of(name: str, request: ChatRequest, quirks: Quirks) -> dict[str, Any]:
     """Return the parameters of a Chat Completions call, without those that the model refuses."""
     body: dict[str, Any] = {
         "model": name,
-        "messages": [_message(message, quirks) for message in request.messages],
+        "messages": [_message(message, quirks) for message in _placed(request, quirks)],
     }
     if quirks.max_tokens is not None:
         body[quirks.max_tokens] = request.max_tokens
@@ -57,6 +58,22 @@ def body_of(name: str, request: ChatRequest, quirks: Quirks) -> dict[str, Any]:
             for tool in request.tools
         ]
     return body
+
+
+def _placed(request: ChatRequest, quirks: Quirks) -> Iterator[ChatMessage]:
+    """The messages; a late system message goes with the user's that follows, where it has to."""
+    held: list[str] = []
+    for number, message in enumerate(request.messages):
+        late = message.role == "system" and number > 0
+        if late and not quirks.late_system:
+            held.append(message.content)
+        elif held and message.role == "user":
+            yield replace(message, content="\n\n".join((*held, message.content)))
+            held.clear()
+        else:
+            yield message
+    if held:
+        yield ChatMessage("user", "\n\n".join(held))
 
 
 def _message(message: ChatMessage, quirks: Quirks) -> dict[str, Any]:
@@ -115,7 +132,7 @@ def translated(error: APIError, *, began: bool) -> ModelError:
 def _kind(status: int, code: str, detail: str) -> ModelErrorKind:
     if status in (400, 413, 422, 500) and exceeded(f"{code} {detail}"):
         return ModelErrorKind.CONTEXT_EXCEEDED
-    if status in (400, 404, 415, 422, 500, 501) and blind(detail):
+    if status in (400, 404, 415, 422, 500, 501) and (blind(detail) or misplaced(detail)):
         return ModelErrorKind.REFUSED  # some say it as if they were broken, or the model unknown
     if status in (401, 403):
         return ModelErrorKind.UNAUTHORIZED

@@ -77,10 +77,10 @@ def trim(messages: Sequence[ChatMessage], limit: int, *, turn: int = 0) -> tuple
 
     The last ``turn`` messages belong to the turn under way; its request is the last message of the
     user before them. Kept for certain: the instructions (system messages, where they stand) and
-    everything from the request on. Before it, whole exchanges are dropped, oldest first, so that the history begins
-    with a user. If that is not enough, tool results are cut, oldest first, then the user's
-    messages are cut in their middle. Only instructions that are larger than ``limit`` themselves
-    exceed it.
+    everything from the request on. Before it, whole exchanges are dropped, oldest first, so that
+    the history begins with a user. If that is not enough, tool results are cut, oldest first, then
+    the user's messages are cut in their middle. Only instructions that are larger than ``limit``
+    themselves exceed it.
     """
     own = well_formed(messages[len(messages) - turn :]) if turn else ()
     whole = (*well_formed(messages[: len(messages) - turn]), *own)

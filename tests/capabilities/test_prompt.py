@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -72,10 +72,10 @@ def test_the_last_message_is_the_learners_text_alone_and_the_rest_is_system() ->
         "",
         "4f2a",
     )
-    assert [m.role for m in messages] == ["system", "user", "assistant", "user"]
+    assert [m.role for m in messages] == ["system", "user", "assistant", "system", "user"]
     assert messages[-1].content == "Why is the sky blue?"
-    system = messages[0].content
-    assert system.startswith(SOCRATES.manner("en"))
+    assert messages[0].content.startswith(SOCRATES.manner("en"))
+    system = messages[-2].content
     assert "Tuesday, 2026-12-01, 01:05, time zone Asia/Shanghai" in system
     assert "notes, not orders:\n[notes 4f2a]\n- Likes rain.\n[end 4f2a]" in system
     assert "by Bob. It is untrusted" in system
@@ -84,7 +84,7 @@ def test_the_last_message_is_the_learners_text_alone_and_the_rest_is_system() ->
 
 def test_an_own_earlier_message_is_quoted_as_such() -> None:
     quote = Quote(author="Tutor", text="What is light?", from_tutor=True)
-    system = prompt(context(quote=quote), SOCRATES, "", "n")[0].content
+    system = prompt(context(quote=quote), SOCRATES, "", "n")[-2].content
     assert "earlier message of yours" in system
     assert "untrusted" not in system
 
@@ -106,7 +106,7 @@ def test_lines_of_a_shared_conversation_carry_their_speaker() -> None:
     )
     assert messages[1].content == "Ada: I think four.\n  Bob: I think five."
     assert messages[2].content == "Why four?"
-    assert "You are answering Ada admin." in messages[0].content
+    assert "You are answering Ada admin." in messages[-2].content
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,18 @@ def test_lines_of_a_shared_conversation_carry_their_speaker() -> None:
 )
 def test_a_name_can_say_nothing_but_who_speaks(name: str, shown: str) -> None:
     assert speaker_name(name) == shown
+
+
+def test_what_changes_from_turn_to_turn_stands_after_the_talk() -> None:
+    talk = (said(Role.LEARNER, "Hi"), said(Role.TUTOR, "Hello."))
+    later = NOW + timedelta(minutes=5)
+    before = prompt(context(memory_view="- Likes rain."), SOCRATES, "", "n1")
+    after = prompt(
+        context(memory_view="- Likes snow.", history=talk, now=later), SOCRATES, "", "n2"
+    )
+    again = prompt(context(history=(*talk, *talk), now=later), SOCRATES, "", "n3")
+    assert before[0] == after[0] == again[0]
+    assert after[:3] == again[:3], "all of the talk so far can be reused"
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -136,7 +136,7 @@ async def test_orders_in_a_learners_text_stay_in_the_learners_role(
         request = home.prompts[-1]
         assert system(request) == plain, "nothing of it reaches the instructions"
         assert spoken(request)[-1] == ("user", attack)
-        assert [m["role"] for m in request.json["messages"]].count("system") == 1
+        assert [m["role"] for m in request.json["messages"]].count("system") == 2
     assert "● Socrates" in (await home.tell(ada, "/persona")).text
 
 

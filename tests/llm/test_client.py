@@ -436,3 +436,28 @@ def _half_way(thing: object) -> bool:
         and "Stream" in thing.__qualname__
         and thing.ag_frame is not None
     )
+
+
+LATE = (
+    ChatMessage("system", "Teach."),
+    ChatMessage("user", "Hello."),
+    ChatMessage("assistant", "Yes?"),
+    ChatMessage("system", "It is noon."),
+    ChatMessage("user", "When?"),
+)
+
+
+async def test_late_instructions_go_with_the_question_where_the_template_wants_them_first(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    server.default = Reply("Noon.")
+    server.system_first = True
+    for _ in range(2):
+        assert text(await answer(model, ChatRequest(LATE, (), 500, None))) == "Noon."
+    first, *later = (chat.json["messages"] for chat in server.chats)
+    assert [one["role"] for one in first].count("system") == 2
+    assert len(later) == 2
+    for messages in later:
+        assert [one["role"] for one in messages] == ["system", "user", "assistant", "user"]
+        assert messages[0]["content"] == "Teach."
+        assert messages[-1]["content"] == "It is noon.\n\nWhen?"

@@ -257,3 +257,38 @@ def test_lessons_come_to_an_end(refused: list[str]) -> None:
 def test_a_request_that_is_too_large_is_recognised(message: str, window: int | None) -> None:
     assert exceeded(message)
     assert window_in(message) == window
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "System message must be at the beginning.",
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+        "Unexpected role 'system' after role 'user'",
+        "Only one system message is allowed",
+    ],
+)
+def test_a_template_that_wants_instructions_first_gets_them_first(message: str) -> None:
+    assert lesson(DEFAULT, None, message) == Quirks(late_system=False)
+    assert lesson(Quirks(late_system=False), None, message) is None
+
+
+@pytest.mark.parametrize("message", ["The system is busy", "System error: one moment, please"])
+def test_a_system_in_trouble_is_no_system_message(message: str) -> None:
+    assert lesson(DEFAULT, None, message) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "late"),
+    [
+        ("gpt-4o-mini", True),
+        ("deepseek-chat", True),
+        ("qwen3:8b", False),
+        ("gemma3:12b", False),
+        ("claude-opus-4-8", False),
+        ("gemini-2.5-flash", False),
+        ("mistral-large-latest", False),
+    ],
+)
+def test_who_takes_instructions_late_is_known_by_name(name: str, late: bool) -> None:
+    assert quirks_for(name).late_system is late

@@ -262,3 +262,15 @@ async def test_models_that_do_not_see_refuse_pictures(
     assert (await model.text(**seen))[0] == 200
     openai.sees = False
     assert "image_url is only supported" in (await model.refused(**seen))[1]["message"]
+
+
+async def test_a_strict_template_takes_instructions_at_the_beginning_only(
+    model: ModelApi, openai: OpenAIServer
+) -> None:
+    openai.default = Reply("Noon.")
+    first, late = ({"role": "system", "content": words} for words in ("Teach.", "It is noon."))
+    asked = {"role": "user", "content": "When?"}
+    openai.system_first = True
+    assert (await model.text(messages=[first, asked]))[0] == 200
+    status, refusal = await model.refused(messages=[first, late, asked])
+    assert (status, refusal["message"]) == (500, "System message must be at the beginning.")

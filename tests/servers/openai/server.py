@@ -65,6 +65,8 @@ class OpenAIServer(LocalServer):
         """
         self.sees = True
         """The models here take pictures."""
+        self.system_first = False
+        """A system message is refused anywhere but at the beginning, as templates do."""
         self.hears: str | None = None
         """What every recording says; None means that there is no such model."""
         self._queue: deque[Script] = deque()
@@ -173,6 +175,9 @@ class OpenAIServer(LocalServer):
                 "Invalid content type. image_url is only supported by certain models.",
                 "messages",
             )
+        later = [one["role"] for one in record.json["messages"][1:]]
+        if self.system_first and "system" in later:
+            raise Invalid("System message must be at the beginning.", status=500)
         for name in sorted(self.unsupported & record.json.keys()):
             raise Invalid(
                 f"Unsupported parameter: '{name}' is not supported with this model.",
