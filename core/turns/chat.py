@@ -8,8 +8,7 @@ from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import bindparam
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from core.capabilities.answer import answer
 from core.capabilities.capability import Capability
@@ -17,13 +16,7 @@ from core.capabilities.choose import choose
 from core.capabilities.registry import capability, of_persona
 from core.clock import study_date
 from core.commands.request import Rerun
-from core.context import (
-    Attachment,
-    ChatKind,
-    HistoryLine,
-    Role,
-    UnifiedContext,
-)
+from core.context import Attachment, ChatKind, HistoryLine, UnifiedContext
 from core.events import TurnEvent
 from core.learning.deck import due_count
 from core.limits import Scope
@@ -34,7 +27,6 @@ from core.persona import chosen_persona, resolve, tuned
 from core.reading.reader import Fetch, Reader
 from core.spending import Spending
 from core.store.session import Store
-from core.store.tables import Conversation, Line
 from core.tools.registry import ToolRegistry
 from core.turns.attachments import (
     ATTACHED,
@@ -44,6 +36,7 @@ from core.turns.attachments import (
 )
 from core.turns.endings import Endings
 from core.turns.finish import Ending
+from core.turns.history import history
 from core.turns.lanes import Job
 from core.turns.metered import Metered
 from core.turns.rounds import Corrections, TurnHost
@@ -52,28 +45,10 @@ from memory.layers import LearnerFolder
 from memory.recall import estimate_tokens, view
 from personas.persona import Persona, PersonaLibrary
 
-HISTORY_LINES = 40
-"""Newest lines of the conversation that a prompt is built from."""
 VIEW_TOKENS, SMALL_VIEW_TOKENS = 1_500, 100
 """Budget of the memory view, for real models and for small ones."""
 PROMPT_TOKENS = 1_500
 """Room kept for everything around the learner's own text when its length is judged."""
-
-_HISTORY = (
-    select(Line.role, Line.text, Line.speaker)
-    .where(
-        Line.conversation_id == bindparam("conversation"),
-        col(Line.id)
-        > select(Conversation.history_from)
-        .where(Conversation.id == bindparam("conversation"))
-        .scalar_subquery(),
-        # At a second try the question stands in the history already.
-        col(Line.message_id).is_distinct_from(bindparam("question")),
-        col(Line.superseded_by).is_(None),
-    )
-    .order_by(col(Line.id).desc())
-    .limit(HISTORY_LINES)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +180,6 @@ class ChatTurn:
 
     def _load(self, session: Session, job: Job, now: datetime, again: Rerun) -> _Loaded:
         question = again.question
-        wanted = {"conversation": job.conversation_id, "question": question.message_id}
-        rows = session.exec(_HISTORY, params=wanted).all()
-        history = tuple(
-            HistoryLine(role=Role(role), text=text, speaker=speaker if job.shared else None)
-            for role, text, speaker in reversed(rows)
-        )
         private = question.chat_kind is ChatKind.PRIVATE
         persona = chosen_persona(
             session,
@@ -223,9 +192,17 @@ class ChatTurn:
         if again.model is not None:
             overrides = persona.model.model_copy(update={"name": again.model})
             persona = persona.model_copy(update={"model": overrides})
-        recent = any(ATTACHED in line.text for line in history[-2 * EXCHANGES :])
+        budget = self._budget(self._ways(persona, again)[0])
+        talk = history(
+            session,
+            job.conversation_id,
+            question.message_id,
+            prompt_limit(budget, self.model.window) // 2,
+            shared=job.shared,
+        )
+        recent = any(ATTACHED in line.text for line in talk[-2 * EXCHANGES :])
         return _Loaded(
-            history,
+            talk,
             self.spending.reached(session, now, job.learner_id),
             newest_picture(session, job.conversation_id, question.target) if recent else None,
             persona,
