@@ -7,6 +7,7 @@ It measures real processes on loopback and prints tables without verdicts:
   conversations, beside a bare bot (``bench/bare``) that uses the same library and the same model,
   in the same run and the same layout;
 - lasting: memory over many turns, the cost of a turn as one conversation grows;
+- the loop: what a round adds to the model, and what of a long talk's prompts can be reused;
 - the journal: one event appended;
 - grading: one answer graded by code.
 
@@ -27,12 +28,13 @@ import sys
 from bench.figures import machine
 from bench.grading import grading
 from bench.journal import appending
+from bench.loop import rounds, talk
 from bench.platforms import PLATFORMS, BenchError
 from bench.starting import starting
 from bench.turns import Load, compare, last
 from bench.world import model_server
 
-SECTIONS = ("starting", *PLATFORMS, "lasting", "journal", "grading")
+SECTIONS = ("starting", *PLATFORMS, "lasting", "loop", "journal", "grading")
 
 
 def main() -> int:
@@ -60,6 +62,9 @@ def main() -> int:
                 compare(base_url, runs=2 if quick else 5, loads=loads, platform=platform)
             if "lasting" in sections:
                 last(base_url, turns=400 if quick else 2000, one=200 if quick else 1000)
+            if "loop" in sections:
+                rounds(times=50 if quick else 300)
+                talk()
             if "journal" in sections:
                 appending(times=100 if quick else 300)
             if "grading" in sections:
