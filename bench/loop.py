@@ -206,7 +206,8 @@ def talk() -> None:
             messages = way.messages(lines, turn)
             tokens = estimate_messages(messages)
             whole = "\n".join(f"{m.role}: {m.content}" for m in messages)
-            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, whole)))
+            pairs = zip(before, whole, strict=False)
+            same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             sent, largest = sent + tokens, max(largest, tokens)
             reused += estimate(whole[:same])
             before = whole
