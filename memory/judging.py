@@ -213,9 +213,15 @@ class _Bench:
         self.refused: Counter[str] = Counter()
 
     def too_many(self, operations: Iterable[Operation]) -> bool:
-        """Whether a batch would delete more than a quarter of all there is."""
+        """Whether a batch would delete more than a quarter of all there is.
+
+        Deletions that rest on nothing new are fewer, and never take all.
+        """
         deleted = sum(isinstance(one, Delete) for one in operations)
-        return deleted > max(FEW, len(self._where) // 4)
+        total = len(self._where)
+        if self._ground.needs_citation:
+            return deleted > max(FEW, total // 4)
+        return deleted > max(1, total // 4) or 0 < total == deleted
 
     def take(self, operation: Operation) -> None:
         """Judge one operation and take it in."""

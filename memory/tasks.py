@@ -270,7 +270,7 @@ def _evidence(event: Event, *, fresh: bool) -> Evidence:
         fresh=fresh,
         learners=learners,
         graded=event.surface in _GRADED,
-        order=learners and is_order(event.text),
+        order=learners and is_order(event.text.partition(": ")[2]),
         in_group=event.text.startswith(IN_GROUP),
     )
 
