@@ -128,6 +128,7 @@ def build_house(ground: Ground, model: ChatModel, personas: PersonaLibrary | Non
             join_within=timedelta(seconds=ground.tuning.join_seconds),
             transcriber=choose_transcriber(settings),
             limits=ground.tuning.limits,
+            consolidation=ground.tuning.memory,
             offers_anew=ground.tuning.regenerate_button,
         )
     )

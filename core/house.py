@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import AccessPolicy
+from core.capabilities.chat import CHAT
 from core.channel import Channel, ChannelStartError, Known, LooksBack
 from core.clock import Clock
 from core.commands import ask, cards, memory, people, talk
@@ -27,8 +28,10 @@ from core.linking.linking import Linking
 from core.llm.port import ChatModel
 from core.logs import log_context
 from core.loop.gates import Budget
+from core.memory_tuning import MemoryTuning
 from core.partners import Partner, Partners
 from core.reading.reader import Reader
+from core.scheduling.consolidation import Consolidator
 from core.scheduling.nudges import Swept, sweep
 from core.spending import Spending
 from core.store.session import Store
@@ -79,6 +82,8 @@ class Parts:
     """Tools beside the house's own."""
     offers_anew: bool = False
     """Answers in private chats carry a button that has them answered anew."""
+    consolidation: MemoryTuning = field(default_factory=MemoryTuning)
+    """When memory is consolidated, and with how much."""
 
 
 class House:
@@ -127,6 +132,15 @@ class House:
             parts.store,
             parts.memory,
             lambda accounts, learner_id: self._lanes.follow(accounts, LearnerId(learner_id)),
+        )
+        self.consolidator = Consolidator(
+            parts.store,
+            parts.clock,
+            parts.memory,
+            parts.model,
+            parts.budgets.get(CHAT.name, Budget()),
+            self._spending,
+            parts.consolidation,
         )
         self.book = self._commands()
 
@@ -183,6 +197,7 @@ class House:
         end = loop.time() + seconds
         await self._lanes.drain(seconds - 1.5)
         await self.delivery.drain(max(0.5, end - loop.time() - 0.5))
+        await self.consolidator.close()
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
@@ -203,7 +218,10 @@ class House:
         await self.delivery.settle()
 
     async def sweep(self) -> Swept:
-        """Plan and send the nudges that are due now; write what the journal is behind with."""
+        """Plan and send the nudges that are due now; write what the journal is behind with.
+
+        Consolidation of memory is begun and not waited for.
+        """
         await self._journal.catch_up()
         now = self._parts.clock.now()
         await self._linking.settle(now)
@@ -213,6 +231,7 @@ class House:
         swept = await sweep(self._parts.store, now, now, self._parts.defaults.language)
         if swept.sent or expired:
             self.delivery.look()
+        self.consolidator.look()
         return swept
 
     def health(self) -> Mapping[str, str | None]:

@@ -25,6 +25,7 @@ from core.llm.port import ChatModel
 from core.llm.transcribe import Transcriber
 from core.logs import JsonFormatter
 from core.loop.gates import Budget
+from core.memory_tuning import Consolidating, MemoryTuning
 from core.store.session import Store
 from core.store.tables import Account, Outgoing, OutgoingState
 from core.tools.registry import Tool
@@ -39,6 +40,8 @@ T = TypeVar("T")
 MORNING = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 """A Monday, 10:00 in Berlin, where the house stands."""
 KEY = "sk-house-0123456789abcdef"
+BY_HAND = MemoryTuning(consolidate=Consolidating.OFF)
+"""Memory is consolidated only where a test asks for it."""
 
 
 class MovableClock:
@@ -80,6 +83,7 @@ class Indoors(abc.ABC):
         fallback: str | None = None,
         tools: tuple[Tool, ...] = (),
         offers_anew: bool = False,
+        consolidation: MemoryTuning = BY_HAND,
     ) -> None:
         """``database`` is a SQLAlchemy address; None means a file in the folder. ``patience`` is
         the seconds a transaction waits for a lock on it. Every message is a question of its own
@@ -104,6 +108,7 @@ class Indoors(abc.ABC):
         self.fallback = fallback
         self.tools = tools
         self.offers_anew = offers_anew
+        self.consolidation = consolidation
         self._log = io.StringIO()
         self._handler = logging.StreamHandler(self._log)
         self._handler.setFormatter(JsonFormatter())
@@ -136,6 +141,7 @@ class Indoors(abc.ABC):
                 limits=self.limits,
                 tools=self.tools,
                 offers_anew=self.offers_anew,
+                consolidation=self.consolidation,
                 transcriber=Transcriber(
                     name="ears", api_key=KEY, base_url=self.openai.base_url, backoff=0.01
                 )
