@@ -21,6 +21,7 @@ from core.clock import Clock
 from core.commands import ask, cards, memory, people, talk
 from core.commands import link as linking_commands
 from core.commands.book import CommandBook
+from core.commands.quiz import Quizzes
 from core.commands.settings import settings
 from core.context import InboundMessage, LearnerId, ReplyTarget
 from core.limits import Limits
@@ -106,6 +107,9 @@ class House:
         self._spending = Spending(
             parts.limits, parts.defaults.zone, parts.defaults.language, parts.policy.owners
         )
+        self._quizzes = Quizzes(
+            parts.store, parts.model, parts.budgets.get("chat", Budget()), self._spending
+        )
         self._runner = Runner(
             store=parts.store,
             clock=parts.clock,
@@ -123,6 +127,7 @@ class House:
                 memory=parts.memory,
                 corrections=lambda job, known: self._lanes.corrections(job, known),
             ),
+            quizzes=self._quizzes,
             book=lambda: self.book,
             channel=self._channel,
             offers_anew=parts.offers_anew,
@@ -316,6 +321,7 @@ class House:
                 *asking,
                 persona_command,
                 *cards.commands(),
+                self._quizzes.command(),
                 memory.memory(parts.memory),
                 memory.remember_(parts.memory),
                 language_command,
@@ -332,6 +338,7 @@ class House:
                 link_button,
                 people.reminder(),
                 *cards.actions(),
+                self._quizzes.action(),
                 anew_button,
                 again(parts.store, self._can_edit),
                 consent(parts.store, self._can_edit),

@@ -41,6 +41,8 @@ class CommandSpec:
     """Answered at once, never waiting for a turn under way."""
     idle: bool = False
     """Makes no sense while a turn is under way: it is refused then, at once."""
+    slow: bool = False
+    """Asks the model: a sign of life is shown meanwhile."""
     choices: Choices | None = None
     """Suggests arguments where an app can show suggestions; None where there are none to name."""
 

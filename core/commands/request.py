@@ -19,6 +19,7 @@ from core.document import Document
 from core.i18n import Words
 from core.loop.host import Decision
 from core.loop.saved import RoundDone
+from core.turns.metered import Tally
 from memory.journal import Event
 
 
@@ -38,6 +39,8 @@ class Request:
     """The one who runs the tutor."""
     arguments: str
     """What follows the name, or the arguments of the button."""
+    tally: Tally = field(default_factory=Tally)
+    """Takes what the model's calls for it cost."""
 
     @property
     def private(self) -> bool:
@@ -110,3 +113,5 @@ class Action:
     """Like ``CommandSpec.private``."""
     idle: bool = False
     """Like ``CommandSpec.idle``."""
+    slow: bool = False
+    """Like ``CommandSpec.slow``."""

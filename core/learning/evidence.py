@@ -162,6 +162,12 @@ def read(
     return tuple(_value(row) for row in session.exec(wanted.order_by(col(Evidence.id))))
 
 
+def get(session: Session, evidence_id: str) -> Answered | None:
+    """Return one row."""
+    row = session.get(Evidence, evidence_id)
+    return None if row is None else _value(row)
+
+
 def _value(row: Evidence) -> Answered:
     return Answered(
         id=row.id,

@@ -393,7 +393,7 @@ class QuizAnswer(SQLModel, table=True):
     """``core.learning.grading.Verdict``; None while it is not answered."""
     score: float | None = None
     evidence_id: str | None = Field(default=None, foreign_key="evidence.id")
-    """The first judgement; later ones supersede it."""
+    """The judgement that counts; it supersedes earlier ones."""
     at: datetime = _instant()
 
 

@@ -19,6 +19,7 @@ from core.commands.request import Rerun
 from core.context import Attachment, ChatKind, HistoryLine, UnifiedContext
 from core.events import TurnEvent
 from core.learning.deck import due_count
+from core.learning.quiz import note as quiz_note
 from core.limits import Scope
 from core.llm.port import ChatModel
 from core.loop.gates import Budget, prompt_limit
@@ -214,5 +215,9 @@ class ChatTurn:
         folder = LearnerFolder(self.memory, job.learner_id)
         audience = Audience.PRIVATE if private else Audience.GROUP
         notes = view(folder, audience, SMALL_VIEW_TOKENS if self.model.small else VIEW_TOKENS)
-        due = due_count(session, job.learner_id, today) if private else 0
-        return f"{notes}\n- Cards due for review today: {due}".lstrip() if due else notes
+        if not private:
+            return notes
+        due = due_count(session, job.learner_id, today)
+        lines = [notes, f"- Cards due for review today: {due}" if due else ""]
+        lines.append(quiz_note(session, job.conversation_id, job.learner_id))
+        return "\n".join(filter(None, lines))

@@ -20,6 +20,7 @@ from core.capabilities.question import question_in
 from core.channel import Channel, Watch
 from core.clock import Clock
 from core.commands.book import CommandBook
+from core.commands.quiz import Quizzes
 from core.commands.request import Action, Answer, Reply, Request, Rerun
 from core.context import ChatKind, Command, Press, Text, Unsupported
 from core.document import Document, plain
@@ -53,6 +54,7 @@ class Runner:
     delivery: Delivery
     journal: Journal
     chat: ChatTurn
+    quizzes: Quizzes
     book: Callable[[], CommandBook]
     channel: Callable[[str, str], Channel]
     """The channel of a name and a bot account."""
@@ -81,6 +83,8 @@ class Runner:
             return
         match message.content:
             case Text(text=text) if text.strip() or message.quote or message.attachments:
+                if await self._to_quiz(job, turn_id, started):
+                    return
                 message, way = question_in(message) or (message, None)
                 await self._converse(job, turn_id, started, Rerun(message, capability=way))
             case Text():
@@ -104,7 +108,9 @@ class Runner:
                     await self._say(job, turn_id, started, _privately(job))
                 else:
                     request = self._request(job, arguments, started)
-                    await self._handle(job, turn_id, started, await command.handle(request))
+                    async with self._waiting(job, command.spec.slow):
+                        answer = await command.handle(request)
+                    await self._handle(job, turn_id, started, answer)
             case Press(action=pressed):
                 await self._press(job, turn_id, started, pressed)
 
@@ -119,8 +125,30 @@ class Runner:
         if action.private and job.message.chat_kind is not ChatKind.PRIVATE:
             await self._say(job, turn_id, started, _privately(job))
             return
-        await self._handle(
-            job, turn_id, started, await action.handle(self._request(job, arguments, started))
+        async with self._waiting(job, action.slow):
+            answer = await action.handle(self._request(job, arguments, started))
+        await self._handle(job, turn_id, started, answer)
+
+    async def _to_quiz(self, job: Job, turn_id: str, started: datetime) -> bool:
+        """Take a message for an answer to the question of a quiz; False when it is none."""
+        content = job.message.content
+        text = content.text if isinstance(content, Text) else ""
+        request = self._request(job, text, started)
+        sheet = await self.quizzes.pending(request)
+        if sheet is None:
+            return False
+        async with self._waiting(job, True):
+            answer = await self.quizzes.answered(request, sheet)
+        if answer is None:
+            return False
+        await self._handle(job, turn_id, started, answer)
+        return True
+
+    def _waiting(self, job: Job, slow: bool) -> AbstractAsyncContextManager[object]:
+        """Show a sign of life while something slow is done."""
+        target = job.message.target
+        return (
+            self.channel(target.channel, target.account).typing(target) if slow else nullcontext()
         )
 
     async def _converse(self, job: Job, turn_id: str, started: datetime, again: Rerun) -> None:
@@ -178,6 +206,10 @@ class Runner:
                 events=reply.events,
                 ended=reply.ended,
                 language=reply.language,
+                prompt_tokens=job.tally.usage.prompt_tokens,
+                completion_tokens=job.tally.usage.completion_tokens,
+                model=job.tally.model,
+                cost=job.tally.cost,
                 started_at=started,
             )
 
@@ -234,6 +266,7 @@ class Runner:
             message=job.message,
             owner=job.owner,
             arguments=arguments,
+            tally=job.tally,
         )
 
     def _unknown(self, job: Job, name: str) -> str:

@@ -5,6 +5,7 @@ The walk itself is held to be complete: a sentence of the house that it never me
 
 from __future__ import annotations
 
+import json
 import re
 import string
 from collections.abc import Iterator
@@ -137,6 +138,17 @@ def _calls_for_ever(request: RecordedRequest) -> Reply:
     return Reply.calls(ToolCall("current_time")) if "tools" in request.json else Reply.empty()
 
 
+def _judged(answer: dict[str, str], met: str, score: float) -> Reply:
+    said = {"criteria": [{**answer, "met": met}], "score": score, "confidence": 1.0}
+    return Reply(json.dumps(said))
+
+
+class _Small:
+    """All that is asked of the small model before it is known to be too small."""
+
+    small = True
+
+
 class Walk:
     """Goes through everything a learner can meet, in one language."""
 
@@ -165,6 +177,7 @@ class Walk:
         await self.first_steps(ada)
         await self.settings(ada)
         await self.cards(ada)
+        await self.quiz()
         await self.memory(ada)
         await self.odd(ada)
         await self.attachments(ada)
@@ -274,6 +287,57 @@ class Walk:
             message, _ = await self.home.press(message, message.labels[3])
         await self.tell(many, "/review")
 
+    async def quiz(self) -> None:
+        ada = self.person()
+        home, spending = self.home, self.home.house._spending
+        await self.tell(ada, "/quiz", "/quiz stop", f"/quiz {'7' * 501}")
+        for reply in (Reply.failing(401, "7"), Reply("7"), Reply("7")):
+            self.openai.script(reply)
+        await self.tell(ada, "/quiz 7×7", "/quiz 7×7")
+        # The small model is never asked, and where the money is spent none is.
+        quizzes, model = home.house._quizzes, home.house._quizzes.model
+        object.__setattr__(quizzes, "model", _Small())
+        await self.tell(ada, "/quiz 7×7")
+        object.__setattr__(quizzes, "model", model)
+        object.__setattr__(spending, "limits", Limits(1, 1e-9, 0, 0))
+        await self.tell(ada, "/quiz 7×7")
+        object.__setattr__(spending, "limits", Limits())
+
+        async def begin(count: int, *drafts: object) -> Shown:
+            items = [{"question": f"{count}{n}?", **d} for n, d in enumerate(drafts)]  # type: ignore[dict-item]
+            self.openai.script(Reply(json.dumps({"items": items})))
+            return await self.tell(ada, f"/quiz 7×7 {len(drafts)}")
+
+        metre = {"kind": "number", "value": "7", "unit": "m"}
+        free = {"kind": "free", "reference": "49"}
+        choice = {"kind": "choice", "right": "7", "wrong": ["8", "9", "10"], "hint": "7…"}
+        order = {"kind": "order", "steps": ["77", "78", "79"]}
+        first = await begin(1, metre, metre, metre, choice, order, free, free)
+        await self.tell(ada, "7", "7 kg")
+        second, _ = await home.press(await self.tell(ada, "8 m"), "提示" if self.zh else "Hint")
+        await home.press_forged(ada, second, first.buttons[0]["callback_data"])
+        await self.tell(ada, "8", "A B C" if self.zh else "skip")
+        unsure = {"criteria": [{"id": "answer", "met": "no"}], "score": 0, "confidence": 0.1}
+        self.openai.script(Reply(json.dumps(unsure)), Reply.failing(401, "7"))
+        over = await self.tell(ada, "49!", "50!")
+        await home.press_forged(ada, over, first.buttons[0]["callback_data"])
+        quiz_id = first.buttons[0]["callback_data"].split(":")[1]
+        for data in ("quiz:7:0:A", f"quiz:{quiz_id}:5:right"):
+            await home.press_forged(ada, over, data)
+        await begin(2, free, free, free)
+        answer = {"id": "answer", "quote": "7"}
+        for met, score in (("no", 0), ("partly", 0.5)):
+            self.openai.script(_judged(answer, met, score))
+            shown = await self.tell(ada, "7")
+            again = ("yes", 1.0) if score else ("partly", 0.5)
+            self.openai.script(Reply.failing(401, "7"), _judged(answer, met, score))
+            self.openai.script(_judged(answer, *again))
+            for _ in range(3):
+                await home.press(shown, "我答对了" if self.zh else "I was right")
+        await self.tell(ada, "/quiz", "/quiz stop")
+        await begin(3, metre)
+        await self.tell(ada, "7 m")
+
     async def memory(self, ada: Person) -> None:
         await self.tell(ada, "/memory", "/memory file", "/remember", f"/remember {'7' * 1001}")
         await self.tell(ada, "/remember 7", "/remember 7", f"/remember sk-{'7' * 40}")
@@ -329,7 +393,7 @@ class Walk:
         await self.tell(ada, "/reveiw", "/zzzzzz", "字" * 100_000)
         media.sticker(ada.private, ada)
         await self.home.quiet()
-        await self.home.press_forged(ada, ada.private.from_bot[-1], "quiz:1")
+        await self.home.press_forged(ada, ada.private.from_bot[-1], "nothing:1")
         await self.home.press_forged(ada, ada.private.from_bot[-1], "show:1")
 
     async def attachments(self, ada: Person) -> None:
