@@ -20,6 +20,7 @@ from filelock import FileLock, Timeout
 from bots.doors import Door, configured, full_account
 from bots.terminal.receive import account_of
 from core.access import AccessMode, AccessPolicy, Verdict
+from core.capabilities.chat import CHAT
 from core.channel import Channel, ChannelStartError, ChannelUnreachable
 from core.clock import SystemClock
 from core.context import AccountId
@@ -29,7 +30,9 @@ from core.llm.choose import ModelSettingsError, choose, choose_ears, with_fallba
 from core.llm.port import ChatModel
 from core.partner_tables import PartnerTable
 from core.partners import Partner
+from core.scheduling.consolidation import Consolidator
 from core.settings import Settings, SettingsError
+from core.spending import Spending
 from core.store.session import Store
 from core.tuning import Tuning
 from core.turns.intake import Defaults
@@ -131,6 +134,23 @@ def build_house(ground: Ground, model: ChatModel, personas: PersonaLibrary | Non
             consolidation=ground.tuning.memory,
             offers_anew=ground.tuning.regenerate_button,
         )
+    )
+
+
+def build_consolidator(ground: Ground, model: ChatModel) -> Consolidator:
+    """Put together what consolidates memory outside of a house."""
+    settings = ground.settings
+    spending = Spending(
+        ground.tuning.limits, settings.timezone, settings.language, ground.policy.owners
+    )
+    return Consolidator(
+        ground.store,
+        SystemClock(),
+        ground.memory,
+        model,
+        ground.tuning.capabilities[CHAT.name],
+        spending,
+        ground.tuning.memory,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from bots.command_line import doctor, people, setup, talk, tutor
+from bots.command_line import consolidate, doctor, people, setup, talk, tutor
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +25,7 @@ app.command()(doctor.doctor)
 app.command()(tutor.nudge)
 app.command()(people.learners)
 app.add_typer(people.access, name="access")
+people.memory.command("consolidate")(consolidate.consolidate)
 app.add_typer(people.memory, name="memory")
 app.add_typer(tutor.persona, name="persona")
 

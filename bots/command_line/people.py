@@ -119,9 +119,9 @@ def show(
 
     with ground(quiet=True) as base:
         words = base.settings.words
-        learner_id = base.store.submit(partial(_find, name=learner)).result()
+        learner_id = base.store.submit(partial(find_learner, name=learner)).result()
         if learner_id is None:
-            fail(_nobody(words, learner))
+            fail(no_learner(words, learner))
         folder = LearnerFolder(base.memory, learner_id)
         typer.echo(words("Files: {folder}", folder=folder.path))
         sections = overview(folder)
@@ -190,7 +190,8 @@ def _learners(session: Session) -> list[tuple[Learner, Account]]:
     return list(session.exec(statement).all())
 
 
-def _find(session: Session, name: str) -> str | None:
+def find_learner(session: Session, name: str) -> str | None:
+    """Return the id of a learner by an account or an id; None where there is none."""
     from core.linking.linking import current_learner
     from core.store.tables import Account, Learner
 
@@ -201,5 +202,6 @@ def _find(session: Session, name: str) -> str | None:
     return current_learner(session, learner.id) if learner else None
 
 
-def _nobody(words: Words, name: str) -> str:
+def no_learner(words: Words, name: str) -> str:
+    """Say that there is none, and where they are listed."""
     return words("There is no learner {name}. `partners learners` shows everybody.", name=name)

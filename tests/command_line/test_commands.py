@@ -85,7 +85,7 @@ def test_the_help_of_every_command_has_an_example(
 
 def test_the_commands_are_those_that_people_and_scripts_rely_on() -> None:
     assert {" ".join(path) for path in COMMANDS} >= {
-        "chat", "serve", "init", "doctor", "nudge", "learners", "memory show",
+        "chat", "serve", "init", "doctor", "nudge", "learners", "memory show", "memory consolidate",
         "persona list", "persona check", "access list", "access approve", "access deny",
         "access owner",
     }  # fmt: skip
