@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict
-from sqlmodel import Session, col, select, update
+from sqlmodel import Session, col, select
 from ulid import ULID
 
+from core.linking import studies
+from core.linking.studies import Studies, give
 from core.store.session import insert_new
 from core.store.tables import (
     Account,
@@ -59,6 +61,7 @@ class Moved(BaseModel):
     reminders: list[str] = []
     personas: list[str] = []
     """Conversations whose choice of a persona was copied."""
+    studies: Studies = Studies()
     before: Settings | None = None
 
 
@@ -75,6 +78,7 @@ def join(session: Session, link: Link) -> None:
         _settings(kept, other)
     other.merged_into = kept.id
     _cards(session, link, moved)
+    studies.join(session, kept.id, other.id, moved.studies)
     waiting = select(Reminder).where(
         Reminder.learner_id == other.id, col(Reminder.sent_at).is_(None)
     )
@@ -107,6 +111,7 @@ def part(session: Session, link: Link) -> Moved:
             kept.reminders, kept.reminders_from = moved.before.reminders, None
             kept.reminder_time = moved.before.reminder_time
     _cards_back(session, link, moved, since)
+    studies.part(session, kept.id, other.id, moved.studies, link.at, since.theirs)
     for reminder in session.exec(select(Reminder).where(Reminder.learner_id == kept.id)):
         if reminder.id in moved.reminders or (
             reminder.created_at >= link.at and since.theirs(reminder.created_at)
@@ -119,8 +124,8 @@ def part(session: Session, link: Link) -> Moved:
             own.persona_id = copy.persona_id
             session.delete(copy)
     for table, ids in ((Turn, since.turns), (Inbound, since.inbounds)):
-        _give(session, table, table.id, ids, other.id)
-    _give(session, Line, Line.turn_id, since.turns, other.id)
+        give(session, table, table.id, ids, other.id)
+    give(session, Line, Line.turn_id, since.turns, other.id)
     return moved
 
 
@@ -226,10 +231,4 @@ def _own(session: Session, card: Card, learner_id: str) -> None:
     """Give a card with its reviews to a learner."""
     card.learner_id = learner_id
     session.flush()
-    _give(session, Review, Review.card_id, [card.id], learner_id)
-
-
-def _give(session: Session, table: Any, key: Any, ids: Sequence[object], learner_id: str) -> None:
-    for start in range(0, len(ids), 500):
-        some = ids[start : start + 500]
-        session.exec(update(table).where(col(key).in_(some)).values(learner_id=learner_id))
+    give(session, Review, Review.card_id, [card.id], learner_id)

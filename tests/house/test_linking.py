@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from sqlmodel import Session, select
 
+from core.learning.evidence import read
 from core.linking.codes import GUESSES
 from core.linking.linking import UNDOABLE
 from core.store.tables import Account, Card, Learner, Link, LinkState, Review
 from memory.layers import LearnerFolder, Profile
 from tests.house.home import Home, system
+from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.telegram import Person, Shown, TelegramServer
 
 CODE = re.compile(r"\b[2-9A-HJKMNP-Z]{4}-[2-9A-HJKMNP-Z]{4}\b")
@@ -377,3 +380,36 @@ async def test_a_learner_that_went_is_found_by_the_old_id(pair: Pair, tmp_path: 
     ada = await pair.home.learner(pair.ada)
     assert await pair.home.read(lambda session: _find(session, other.lower())) == ada
     assert await pair.home.read(lambda s: s.get_one(Learner, other).merged_into) == ada
+
+
+async def test_what_was_answered_is_one_learners_and_two_learners_again(
+    home: Home, openai: OpenAIServer, telegram: TelegramServer
+) -> None:
+    pair = Pair(home, telegram)
+    await pair.live()
+
+    async def quiz(person: Person, question: str, answer: str) -> None:
+        draft = {"kind": "number", "question": question, "value": "7"}
+        openai.script(
+            Reply(json.dumps({"items": [draft, {**draft, "question": f"more {question}"}]}))
+        )
+        await pair.tell(person, f"/quiz {question} 2")
+        await pair.tell(person, answer)
+
+    async def answers(person: Person) -> list[bool]:
+        learner = await home.learner(person)
+        rows = await home.read(lambda session: read(session, learner))
+        return [row.correct for row in sorted(rows, key=lambda row: row.at)]
+
+    await quiz(pair.ada, "ada's?", "7")
+    await quiz(pair.bea, "bea's?", "8")
+    await pair.join()
+    assert await answers(pair.ada) == [True, False]
+    # Each goes on in the chat where it was asked.
+    assert "2/2" in await pair.tell(pair.bea, "/quiz")
+    assert "1 of 2 right" in await pair.tell(pair.bea, "7")
+    await pair.tell(pair.bea, "/link undo")
+    assert await answers(pair.ada) == [True]
+    assert await answers(pair.bea) == [False, True]
+    assert "2/2" in await pair.tell(pair.ada, "/quiz")
+    assert "2 right" in await pair.tell(pair.ada, "7")
