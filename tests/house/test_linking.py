@@ -372,13 +372,13 @@ async def test_what_was_under_way_while_they_were_joined_is_not_lost(
 
 
 async def test_a_learner_that_went_is_found_by_the_old_id(pair: Pair, tmp_path: Path) -> None:
-    from bots.command_line.people import _find
+    from bots.command_line.people import find_learner
 
     await pair.live()
     other = await pair.home.learner(pair.bea)
     await pair.join()
     ada = await pair.home.learner(pair.ada)
-    assert await pair.home.read(lambda session: _find(session, other.lower())) == ada
+    assert await pair.home.read(lambda session: find_learner(session, other.lower())) == ada
     assert await pair.home.read(lambda s: s.get_one(Learner, other).merged_into) == ada
 
 
