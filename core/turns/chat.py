@@ -40,6 +40,7 @@ from core.turns.finish import Ending
 from core.turns.history import history
 from core.turns.lanes import Job
 from core.turns.metered import Metered
+from core.turns.promises import receipts
 from core.turns.rounds import Corrections, TurnHost
 from memory.document import Audience
 from memory.layers import LearnerFolder
@@ -166,7 +167,9 @@ class ChatTurn:
             decisions=again.decisions,
         )
         consent = [self.tools.question(call, end.words) for call in outcome.pending]
-        return end.of(outcome, context, loaded.persona, chosen.name, came, host.said, consent)
+        rounds = host.done or again.resume
+        kept = receipts(rounds.history if rounds else ())
+        return end.of(outcome, context, loaded.persona, chosen.name, came, host.said, consent, kept)
 
     def _ways(self, persona: Persona, again: Rerun) -> tuple[Capability, ...]:
         """The capabilities that may answer, the likeliest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -19,6 +19,7 @@ from core.turns.attachments import Gathered, above
 from core.turns.consent import Asked
 from core.turns.finish import Ending
 from core.turns.lanes import Job
+from core.turns.promises import Promise, with_truth
 from core.turns.wording import failure, out_of_budget, stays, too_long
 from memory.journal import Event
 from memory.layers import Surface
@@ -113,26 +114,28 @@ class Endings:
         came: Gathered,
         since: Sequence[str],
         consent: Sequence[str],
+        kept: Collection[Promise],
     ) -> Ending:
         """The model was asked.
 
         ``since`` is what the learner wrote during the turn; ``consent`` says what the calls would
-        do that wait for it.
+        do that wait for it; ``kept`` are the promises that a tool kept.
         """
         words, tally = self.words, self.job.tally
         said = outcome.text.strip()
+        told = with_truth(said, kept, words)
         asked: Asked | None = None
         if outcome.saved is not None:
             asked = Asked(
                 new_id(), self.question.message_id, outcome.pending, outcome.saved, tuple(consent)
             )
-            said = ""  # what it has said is a part of the answer that follows
+            said = told = ""  # what it has said is a part of the answer that follows
             document = asked.document(words)
         elif self.again.answered and not _whole(outcome):
-            said = ""
+            said = told = ""
             document = stays(words, self.turn_id)
         elif said:
-            document = Document(markdown=above(came.notices, said))
+            document = Document(markdown=above(came.notices, told))
         else:
             failed = failure(words, persona, outcome.reason, self.turn_id, self.question.message_id)
             document = failed.model_copy(update={"markdown": above(came.notices, failed.markdown)})
@@ -141,7 +144,7 @@ class Endings:
             document=document,
             answers=self.question.message_id,
             learner_words=context.text if self._first else "\n".join(since) or None,
-            tutor_words=said or None,
+            tutor_words=told or None,
             attached=came.attached(self.written) if self._first else "",
             events=self._events(context.text, said, came, since),
             prompt_tokens=tally.usage.prompt_tokens,

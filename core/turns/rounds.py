@@ -84,6 +84,8 @@ class TurnHost(LoopHost):
         """Where an earlier process left the turn."""
         if self.kept is not None:
             job.tally = self.kept.tally
+        self.done = self.kept.rounds if self.kept is not None else None
+        """How far the turn has come."""
         self.capability = ""
         """Name of the one that answers, once it is chosen."""
         self.said: list[str] = []
@@ -107,6 +109,7 @@ class TurnHost(LoopHost):
 
     async def on_round(self, done: RoundDone) -> None:
         """Keep the round with the event, until its turn has ended."""
+        self.done = done
         job = self._job
         rounds = Kept(done, job.inbound_ids[1:], job.tally, self.capability).to_json()
         await self._store.insist(
