@@ -348,6 +348,9 @@ class Walk:
         self.home.clock.advance(days=1)
         await self.tell(ada, "/memory")
         await self.home.ask(ada.private, ada, "/memory file")
+        english = "I'll remember that. I'll remind you tomorrow."
+        self.openai.script(Reply("我会记住的。我明天会提醒你。" if self.zh else english))
+        await self.tell(ada, "7?")
 
     async def linking(self) -> None:
         ada, bea = self.person(), self.person()
