@@ -18,6 +18,7 @@ from core.loop.gates import Outcome, StopReason
 from core.turns.attachments import Gathered, above
 from core.turns.consent import Asked
 from core.turns.finish import Ending
+from core.turns.journal import as_asked
 from core.turns.lanes import Job
 from core.turns.promises import Promise, with_truth
 from core.turns.wording import failure, out_of_budget, stays, too_long
@@ -164,9 +165,9 @@ class Endings:
         events = []
         if self._first and (sent := came.event(self.started, self._at)) is not None:
             events.append(sent)
-        asked = [text] if self._first and text != self.words(UNSPOKEN) else []
-        if asked := [*asked, *since]:
-            events.append(self._event("asked: " + "\n".join(asked)))
+        own = [text] if self._first and text != self.words(UNSPOKEN) else []
+        if own := [*own, *since]:
+            events.append(self._event(as_asked("\n".join(own), self.question.chat_kind)))
         if said and not self.again.answered:
             kept = said if len(said) <= KEPT_ANSWER else f"{said[:KEPT_ANSWER]} …"
             events.append(self._event(f"answered: {kept}"))

@@ -13,13 +13,23 @@ from pathlib import Path
 
 from sqlmodel import Session, col, select, update
 
+from core.context import ChatKind
 from core.store.session import Store
 from core.store.tables import Turn
 from core.turns.finish import EVENTS
 from memory.journal import Event, append
 from memory.layers import LearnerFolder, MemoryBusy, MemoryElsewhere
+from memory.tasks import IN_GROUP
 
 log = logging.getLogger(__name__)
+
+
+def as_asked(text: str, kind: ChatKind) -> str:
+    """Return what the journal says of a question; one that others heard says so.
+
+    What is learned from it then carries where it was said (``memory.tasks``).
+    """
+    return f"{'asked' if kind is ChatKind.PRIVATE else IN_GROUP}: {text}"
 
 
 class Journal:

@@ -17,6 +17,7 @@ from core.i18n import N_
 from core.ids import new_id
 from core.loop.gates import StopReason
 from core.turns.finish import Ending, record, settle
+from core.turns.journal import as_asked
 from core.turns.lanes import Job, Lanes
 from memory.journal import Event
 from memory.layers import Surface
@@ -57,18 +58,19 @@ def _record(session: Session, request: Request, job: Job | None, *, keeps: bool)
     if job is None or not settle(session, job):
         return Reply(Document(markdown=words("I was just finished.")))
     question = question_in(job.message)
-    asked = question.text if question else None
+    text = question.text if question else None
     said = job.said.text.strip()
     at = request.now.astimezone(ZoneInfo(job.zone))
-    events = (Event(new_id(request.now), at, Surface.CHAT, f"asked: {asked}"),) if asked else ()
+    told = as_asked(text or "", job.message.chat_kind)
+    events = (Event(new_id(request.now), at, Surface.CHAT, told),) if text else ()
     ending = Ending(
         reason=StopReason.CANCELLED,
         document=_as_far(job, said) if keeps else None,
         preview=job.preview,
         answers=job.message.message_id,
-        learner_words=asked,
+        learner_words=text,
         # Of an answer to something earlier only a whole one takes the place of the one there is.
-        tutor_words=f"{said} …" if said and asked is not None else None,
+        tutor_words=f"{said} …" if said and text is not None else None,
         events=events,
         prompt_tokens=job.tally.usage.prompt_tokens,
         completion_tokens=job.tally.usage.completion_tokens,

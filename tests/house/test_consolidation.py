@@ -344,3 +344,20 @@ async def test_calls_for_one_learner_are_counted_in_a_day(
     home.clock.advance(days=1, minutes=1)
     await swept(home)
     assert len(portrait(folder)) == 2
+
+
+async def test_what_is_learned_in_a_group_is_the_speakers_and_says_where_it_was_said(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada, ben, group = telegram.user(7, "Ada"), telegram.user(8, "Ben"), telegram.supergroup()
+    await home.ask(group, ada, "@tutor_bot I love graphs")
+    await home.ask(group, ben, "@tutor_bot and I love knots")
+    noticed = {"op": "add", "section": "Background", "text": "Loves graphs", "cites": ["e1"]}
+    raised = {**noticed, "document": "profile"}
+    openai.script(answer(noticed), answer(raised))
+    await home.house.consolidator.refresh(await home.learner(ada))
+    asked = about_memory(openai)[0].json["messages"][-1]["content"]
+    assert "asked in a group: I love graphs" in asked
+    assert "knots" not in asked
+    assert portrait(await home.memory_of(ada)) == ["Loves graphs (said in a group)"]
+    assert portrait(await home.memory_of(ben)) == []
