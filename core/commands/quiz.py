@@ -27,8 +27,16 @@ from core.ids import new_id
 from core.learning import deck, quiz
 from core.learning.authoring import Wanted, write_items
 from core.learning.evidence import Grader
-from core.learning.grading import Grade, Note, Verdict, graded
-from core.learning.items import ChoiceKey, OrderKey, Question, label, options, right_answer
+from core.learning.grading import Grade, Note, Verdict, chosen, graded
+from core.learning.items import (
+    PRODUCED,
+    ChoiceKey,
+    OrderKey,
+    Question,
+    label,
+    options,
+    right_answer,
+)
 from core.learning.judge import Judgement, Why, judge
 from core.learning.quiz import Asked, Graded, Sheet
 from core.learning.said import Said, said
@@ -112,7 +120,8 @@ class Quizzes:
                 return partial(self._stopped, request, sheet)
             case Said.ANSWER:
                 found = await graded(asked.question, text, seed=asked.item_id)
-                return partial(self._settled, request, sheet, _by_code(found, text), found.note)
+                by_code = _by_code(found, asked, text)
+                return partial(self._settled, request, sheet, by_code, found.note)
             case Said.PERHAPS:
                 return await self._read(request, sheet, asked, text)
 
@@ -120,7 +129,8 @@ class Quizzes:
         """Have an answer in words graded."""
         found = await graded(asked.question, text, seed=asked.item_id)
         if found.verdict is not Verdict.UNDECIDED:
-            return partial(self._settled, request, sheet, _by_code(found, text), found.note)
+            by_code = _by_code(found, asked, text)
+            return partial(self._settled, request, sheet, by_code, found.note)
         judged = await self._judged(request, asked, text)
         if judged.why is Why.NO_ATTEMPT:
             return None
@@ -265,14 +275,16 @@ class Quizzes:
                 return partial(self._stopped, request, sheet)
             case _:
                 found = await graded(asked.question, what, seed=asked.item_id)
-                return partial(self._settled, request, sheet, _by_code(found, what), found.note)
+                by_code = _by_code(found, asked, what)
+                return partial(self._settled, request, sheet, by_code, found.note)
 
     async def _appeal(self, request: Request, sheet: Sheet, nth: int) -> Answer:
         words = request.words
         outcome = sheet.outcomes.get(nth)
-        if outcome is None or outcome.verdict not in (Verdict.WRONG, Verdict.PARTIAL):
+        asked = sheet.items[nth] if outcome is not None else None
+        missed = outcome is not None and outcome.verdict in (Verdict.WRONG, Verdict.PARTIAL)
+        if outcome is None or asked is None or not missed or asked.question.kind not in PRODUCED:
             return _said(words("There is nothing to look at again."))
-        asked = sheet.items[nth]
         judged = await self._judged(
             request, asked, outcome.given, objection="The learner says: I was right."
         )
@@ -347,7 +359,10 @@ class Quizzes:
             request, f"quiz: {_first(asked)} — answered: {found.given or '—'} — {verdict}"
         )
         feedback = _feedback(words, asked, found, about)
-        objects = found.verdict in (Verdict.WRONG, Verdict.PARTIAL) and bool(found.given)
+        # Of what was chosen there is nothing to be read again.
+        objects = (
+            found.verdict in (Verdict.WRONG, Verdict.PARTIAL) and asked.question.kind in PRODUCED
+        )
         appeal = Button(
             label=words("I was right"), action=f"quiz:{sheet.id}:{sheet.position}:right"
         )
@@ -475,8 +490,9 @@ def _feedback(words: Words, asked: Asked, found: Graded, about: Note | Judgement
     return "\n\n".join(lines)
 
 
-def _by_code(found: Grade, text: str) -> Graded:
-    return Graded(found.verdict, text, found.score)
+def _by_code(found: Grade, asked: Asked, text: str) -> Graded:
+    given = chosen(asked.question.key, text, seed=asked.item_id) or text
+    return Graded(found.verdict, given, found.score)
 
 
 def _by_model(judged: Judgement, text: str) -> Graded:

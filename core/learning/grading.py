@@ -155,6 +155,13 @@ def _is_expression(text: str) -> bool:
     return 0 < len(text) <= EXPRESSION_MAX and text.isprintable() and not words
 
 
+def chosen(key: Key, answer: str, *, seed: str) -> str | None:
+    """Return the option that an answer names; None where it names none, or there are none."""
+    shown = options(key, seed)
+    index = _chosen(shown, answer) if isinstance(key, ChoiceKey) else None
+    return None if index is None else shown[index]
+
+
 def plain_words(text: str) -> str:
     """Return a text in the form in which two that say the same are equal.
 

@@ -17,7 +17,7 @@ from tests.servers.faults import RecordedRequest
 from tests.servers.openai import OpenAIServer, Reply, ToolCall
 from tests.servers.telegram import Chat, Person, TelegramServer
 
-KINDS = ("note", "front", "back", "private", "machine", "shareable", "answer")
+KINDS = ("note", "front", "back", "private", "machine", "shareable", "answer", "quiz")
 """What a canary is written into; ``answer`` is what the model says in private."""
 
 
@@ -45,6 +45,11 @@ def _people(telegram: TelegramServer) -> list[Canary]:
 def _answer(request: RecordedRequest) -> Reply:
     """Looks at the cards where it may; in private it says a word that only its learner may see."""
     last = request.json["messages"][-1]
+    if topic := re.search(r"\[topic \w+\]\ncanaryquiz(\d+)x", last["content"] or ""):
+        word = f"canaryquiz{topic[1]}x"
+        item = {"kind": "free", "reference": word, "rubric": [word]}
+        texts = (f"1 {word}?", f"2 {word}?")
+        return Reply(json.dumps({"items": [{**item, "question": text} for text in texts]}))
     if last["role"] == "user" and "cards_due" in tools_of(request):
         return Reply.calls(ToolCall("cards_due"))
     owner = re.search(r"canaryprivate(\d+)x", json.dumps(request.json))
@@ -56,6 +61,9 @@ async def _prepare(home: Home, one: Canary) -> None:
     await home.tell(person, f"/remember {words['note']}")
     await home.tell(person, f"/add {words['front']}? :: {words['back']}")
     await home.tell(person, f"{words['private']}?")
+    await home.tell(person, f"/quiz {words['quiz']} 2")
+    await home.tell(person, f"it is {words['quiz']} of {words['private']}")
+    await home.tell(person, "skip")
     folder = await home.memory_of(person)
     ulid = f"01JD000000000000000000000{person.id}"
     folder.profile(Profile.KNOWLEDGE).write_text(

@@ -117,7 +117,7 @@ async def test_a_quiz_is_answered_by_button_and_in_words(
     assert found[2].criteria == {"c1": True, "c2": True}
     journal = await home.journal_of(ada)
     assert "[quiz] began a quiz of 3 questions: cells" in journal
-    assert "[quiz] quiz: Where is ATP made? — answered: " in journal
+    assert "[quiz] quiz: Where is ATP made? — answered: mitochondria — right" in journal
 
 
 async def test_what_was_missed_comes_back_as_cards_and_the_first_one_tells_of_reminders(
@@ -127,6 +127,7 @@ async def test_what_was_missed_comes_back_as_cards_and_the_first_one_tells_of_re
     second, _ = await home.press(first, letter(first, "vacuoles"))
     assert "✗ Not this time." in second.text
     assert "mitochondria" in second.text
+    assert "I was right" not in second.labels
     assert "Respiration takes place there." in second.text
     home.clock.advance(seconds=20)
     third, _ = await home.press(second, "Skip")
