@@ -136,7 +136,7 @@ class Rounds:
         prepared: list[Ready | Returned] = []
         for call in waiting:
             one = self._dispatcher.prepare(call)
-            if isinstance(one, Ready) and call.id in self._started and not one.tool.read_only:
+            if isinstance(one, Ready) and call.id in self._started and not one.tool.repeatable:
                 one = Returned(call, ToolResult(INTERRUPTED, ok=False))
             prepared.append(one)
         return await self._carry_out(prepared, seconds, decisions)
@@ -158,7 +158,7 @@ class Rounds:
                 jobs.append(one)
             elif decision is not None:
                 done[one.call.id] = Returned(one.call, ToolResult(_REFUSED[decision], ok=False))
-        changing = tuple(job.call.id for job in jobs if not job.tool.read_only)
+        changing = tuple(job.call.id for job in jobs if not job.tool.repeatable)
         if changing:
             self._started = changing
             await self.report()

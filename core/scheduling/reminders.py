@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from sqlmodel import Session, col, func, select
+from sqlmodel import Session, col, select
 
 from core.clock import local_instant, standing
 from core.context import ReplyTarget
@@ -51,7 +51,10 @@ class Refused(Enum):
 def remind(
     session: Session, learner: Learner, text: str, wall: datetime, now: datetime
 ) -> Reminder | Refused:
-    """Keep a reminder for ``wall``, a naive time on the learner's clock."""
+    """Keep a reminder for ``wall``, a naive time on the learner's clock.
+
+    One that waits already, with the same words for the same time, is kept once.
+    """
     at = _instant(wall, learner)
     if at <= now:
         return Refused.PAST
@@ -59,10 +62,11 @@ def remind(
         return Refused.TOO_FAR
     if learner.home is None:
         return Refused.NOWHERE
-    waits = select(func.count()).where(
-        Reminder.learner_id == learner.id, col(Reminder.sent_at).is_(None)
-    )
-    if session.exec(waits).one() >= MOST:
+    before = waiting(session, learner.id)
+    same = next((one for one in before if (one.due_at, one.text) == (at, text[:LONGEST])), None)
+    if same is not None:
+        return same
+    if len(before) >= MOST:
         return Refused.TOO_MANY
     reminder = Reminder(
         id=new_id(now),

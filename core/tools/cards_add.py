@@ -70,7 +70,6 @@ def cards_add(store: Store, clock: Clock) -> Tool:
         "first. For what they got wrong, or asked to keep; never for what they do not know yet.",
         CardsAddArguments,
         run,
-        read_only=False,
         parallel_safe=False,
         private=True,
         consent=_asked,

@@ -99,7 +99,6 @@ def memory_remember(root: Path, now: Callable[[], datetime]) -> Tool:
         "something only when this tool said “Kept”.",
         RememberArguments,
         run,
-        read_only=False,
         parallel_safe=False,
         private=True,
     )

@@ -56,8 +56,8 @@ class Tool:
     spec: ToolSpec
     arguments: type[BaseModel]
     run: Run
-    read_only: bool
-    """Changes nothing, so it may run again after a crash."""
+    repeatable: bool
+    """Running twice it does what it does running once, so it may run again after a crash."""
     parallel_safe: bool
     """May run beside other calls of the same round."""
     private: bool
@@ -87,7 +87,7 @@ def declare(
     arguments: type[A],
     run: Callable[[A, ToolContext], Awaitable[str]],
     *,
-    read_only: bool = True,
+    repeatable: bool = True,
     parallel_safe: bool = True,
     private: bool = False,
     deadline_seconds: float = 20.0,
@@ -115,7 +115,7 @@ def declare(
         ToolSpec(name, description, schema),
         arguments,
         checked,
-        read_only,
+        repeatable,
         parallel_safe,
         private,
         deadline_seconds,

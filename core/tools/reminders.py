@@ -76,7 +76,6 @@ def schedule_reminder(store: Store, clock: Clock) -> Tool:
         "this tool said “Kept”, and name the time.",
         ScheduleArguments,
         run,
-        read_only=False,
         parallel_safe=False,
         private=True,
     )
@@ -107,7 +106,7 @@ def cancel_reminder(store: Store) -> Tool:
         "Tells which reminders the learner has waiting, and takes one back.",
         CancelArguments,
         run,
-        read_only=False,
+        repeatable=False,
         parallel_safe=False,
         private=True,
     )

@@ -62,6 +62,17 @@ async def test_it_comes_once_at_the_time_that_was_meant(
     assert shown(ada) == ["You asked me to remind you: call *Ben*"]
 
 
+async def test_one_that_is_asked_for_twice_is_kept_once(
+    home: Home, telegram: TelegramServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    desk = await at_desk(home, ada)
+    first = await desk.keep("call Ben", "2026-11-30T19:00")
+    assert await desk.keep("call Ben", "2026-11-30T19:00") == first
+    assert (await desk.keep("call Ben", "2026-11-30T20:00")) != first
+    assert (await desk.cancel()).text.count("call Ben") == 2
+
+
 async def test_one_that_comes_late_says_so(home: Home, telegram: TelegramServer) -> None:
     ada = telegram.user(7, "Ada")
     await (await at_desk(home, ada)).keep("call Ben", "2026-11-30T19:00")

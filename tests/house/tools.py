@@ -77,7 +77,7 @@ class Bells:
             return f"ring {given.times} times"
 
         consent = asked if needs_consent else None
-        return declare("ring", "Ring the bell.", Bell, run, read_only=False, consent=consent)
+        return declare("ring", "Ring the bell.", Bell, run, repeatable=False, consent=consent)
 
 
 class Stuck:

@@ -1,7 +1,6 @@
 """``kill -9`` between the rounds of a turn that changes something: it goes on, and changes it once.
 
-The reminder that the model asks for in its first round is the witness: every call of the tool
-would keep another one.
+The last request to the model is the witness: it shows each call once, with its one result.
 """
 
 from __future__ import annotations

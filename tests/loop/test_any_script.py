@@ -199,7 +199,7 @@ class Hands:
 
         self.tools = [
             ECHO,
-            declare("note", "", Word, note, read_only=False, consent=lambda given, words: "?"),
+            declare("note", "", Word, note, repeatable=False, consent=lambda given, words: "?"),
             declare("fail", "", Word, fail),
             declare("flood", "", Word, flood, parallel_safe=False),
             declare("hang", "", Word, hang),

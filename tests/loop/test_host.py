@@ -51,7 +51,7 @@ class Host(LoopHost):
 class Notes:
     """A tool that changes something, and how often it did."""
 
-    def __init__(self, *, read_only: bool = False, needs_consent: bool = False) -> None:
+    def __init__(self, *, repeatable: bool = False, needs_consent: bool = False) -> None:
         self.made: list[str] = []
         self.gate: asyncio.Event | None = None
         self.reached = asyncio.Event()
@@ -60,7 +60,7 @@ class Notes:
             "Notes it.",
             Word,
             self._run,
-            read_only=read_only,
+            repeatable=repeatable,
             consent=(lambda given, words: given.word) if needs_consent else None,
         )
 
@@ -156,15 +156,15 @@ async def test_a_turn_goes_on_after_its_last_round(
     assert sent(server)[2]["messages"] == sent(server)[1]["messages"]
 
 
-@pytest.mark.parametrize("read_only", [True, False])
-async def test_an_interrupted_call_runs_again_only_if_it_changes_nothing(
-    server: OpenAIServer, model: OpenAIModel, read_only: bool
+@pytest.mark.parametrize("repeatable", [True, False])
+async def test_an_interrupted_call_runs_again_only_if_twice_is_as_once(
+    server: OpenAIServer, model: OpenAIModel, repeatable: bool
 ) -> None:
-    notes, reader, host = Notes(), Notes(read_only=True), Host()
-    slow = reader if read_only else notes
+    notes, reader, host = Notes(), Notes(repeatable=True), Host()
+    slow = reader if repeatable else notes
     slow.gate = asyncio.Event()
     tools = [notes.tool, declare("read", "", Word, reader._run)]
-    calls = [Call("read", {"word": "r"})] if read_only else []
+    calls = [Call("read", {"word": "r"})] if repeatable else []
     server.script(Reply.calls(Call("note", {"word": "n"}), *calls))
     task = asyncio.create_task(turn(model, tools=tools, host=host))
     await slow.reached.wait()
@@ -178,7 +178,7 @@ async def test_an_interrupted_call_runs_again_only_if_it_changes_nothing(
     assert notes.made == ["n"]
     results = [m["content"] for m in sent(server)[1]["messages"] if m["role"] == "tool"]
     assert "may have been carried out" in results[0]
-    if read_only:
+    if repeatable:
         assert reader.made == ["r", "r"]
         assert "noted r" in results[1]
 
