@@ -9,7 +9,8 @@ It measures real processes on loopback and prints tables without verdicts:
 - lasting: memory over many turns, the cost of a turn as one conversation grows;
 - the loop: what a round adds to the model, and what of a long talk's prompts can be reused;
 - the journal: one event appended;
-- grading: one answer graded by code.
+- grading: one answer graded by code;
+- notes: calls and tokens of consolidation, beside two simpler ways.
 
 The model answers at once, in four chunks, and no server has rates, so what is left is the bot's own
 work. All servers and the learners run outside the bot's process, whose processor
@@ -25,6 +26,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from bench.consolidation import consolidating
 from bench.figures import machine
 from bench.grading import grading
 from bench.journal import appending
@@ -34,7 +36,7 @@ from bench.starting import starting
 from bench.turns import Load, compare, last
 from bench.world import model_server
 
-SECTIONS = ("starting", *PLATFORMS, "lasting", "loop", "journal", "grading")
+SECTIONS = ("starting", *PLATFORMS, "lasting", "loop", "journal", "grading", "notes")
 
 
 def main() -> int:
@@ -69,6 +71,10 @@ def main() -> int:
                 appending(times=100 if quick else 300)
             if "grading" in sections:
                 grading(times=200 if quick else 1000)
+            if "notes" in sections:
+                consolidating(events=1_000)
+                if not quick:
+                    consolidating(events=5_000)
     except BenchError as error:
         print(error, file=sys.stderr)
         return 1

@@ -32,7 +32,7 @@ class MemoryTuning:
     """So many events are enough, whatever the learner does."""
     nightly_hour: int = 3
     """Hour of the learner's clock from which the night's work is done: all that is left, age and
-    size, and one document held against its sources."""
+    size, and once a week one document held against its sources."""
     request_tokens: int = 8_000
     """Size of a request, estimated."""
     answer_tokens: int = 2_000

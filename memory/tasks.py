@@ -1,14 +1,14 @@
 """The requests of consolidation, built from a learner's files as they stand. Reads, never writes.
 
 Events first, oldest surface first; then what the second layer shows that the third has not looked
-at; at night, one document that is tidied or held against its sources.
+at; on a night of each week, one document that is tidied or held against its sources.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -33,6 +33,8 @@ STUCK: Final = 4
 without it. Only when those go well is it left behind: a model that is broken skips nothing."""
 RAISED_AT_ONCE: Final = 60
 AUDITED_AT_ONCE: Final = 30
+AUDIT_EVERY: Final = timedelta(days=7)
+"""One document each time, so a call or two a week."""
 TIDY_FROM: Final = 12
 """Entries below which a document is tidy."""
 ANSWERED: Final = "answered"
@@ -91,7 +93,7 @@ def next_task(
         return _learning(files, progress, around, tokens >> min(tries, 6), tries)
     if fresh := unraised(files, progress):
         return _raising(files, progress, fresh, tokens >> min(tries, 6), tries)
-    if night is not None and (progress.audited is None or progress.audited < night):
+    if night is not None and (progress.audited is None or night - progress.audited >= AUDIT_EVERY):
         return _nightly(files, progress, night, tokens >> min(tries, 6))
     return None
 
@@ -108,7 +110,7 @@ def _learning(
     surface = pending[0].surface
     mine = [event for event in pending if event.surface is surface]
     name = surface.value
-    entries, names = _named(_newest(files.entries(name), tokens // 2))
+    entries, names = _named(_newest(files.entries(name), tokens // 3))
     own = _own(files, (name, *PROFILES), tokens)
     system, known = asking.learning(entries, own, ())
     room = max(tokens - estimate_tokens(system) - estimate_tokens(known), tokens // 4)

@@ -1,10 +1,10 @@
 """When memory is consolidated, for whom, and when to leave it for later.
 
 By itself: some minutes after the last event, if there are a few; at once when there are many; and
-from an hour of the night on, when the learner is quiet, all that is left, with age, size and an
-audit. By hand at any time. What has failed is tried again with growing pauses: for the learner, and
-when nobody's memory could be consolidated, for all; so an hour of a broken model costs a handful of
-calls, whatever the number of learners, and no data.
+from an hour of the night on, when the learner is quiet, all that is left, with age, size and, once
+a week, an audit. By hand at any time. What has failed is tried again with growing pauses: for the
+learner, and when nobody's memory could be consolidated, for all; so an hour of a broken model costs
+a handful of calls, whatever the number of learners, and no data.
 
 It runs beside the turns: learners one after the other, model calls awaited, files in threads.
 """

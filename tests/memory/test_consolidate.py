@@ -274,11 +274,11 @@ def test_at_night_one_document_is_tidied_or_held_against_its_words(tmp_path: Pat
         for n in range(12)
     )
     put(home.profile(Profile.KNOWLEDGE), full)
-    tidying = task_of(home, night=TODAY + timedelta(days=1))
+    tidying = task_of(home, night=TODAY + timedelta(days=7))
     assert (tidying.stage, tidying.document) == (Stage.TIDY, "knowledge")
     merge = {"op": "merge", "ids": ["m1", "m2"], "text": "Facts number 0 and 1"}
     conclude(home, tidying, answer(merge), TODAY, new_id)
-    after = task_of(home, night=TODAY + timedelta(days=1))
+    after = task_of(home, night=TODAY + timedelta(days=7))
     assert after.stage is Stage.AUDIT  # it is tidy now
 
 
