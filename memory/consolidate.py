@@ -11,16 +11,16 @@ layer is merged or goes, what rests on it follows in the same step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from memory.aging import leaving
-from memory.entries import changed
+from memory.entries import Noted, changed
 from memory.judging import Change, judge
 from memory.layers import LearnerFolder, Profile, Surface
 from memory.ops import parse_answer
-from memory.papers import SURFACES, Papers, sha, words_of
+from memory.papers import PROFILES, SURFACES, Papers, sha, words_of
 from memory.progress import Progress, ahead, load, save
 from memory.tasks import Stage, Task, unraised
 
@@ -92,25 +92,26 @@ def tend(folder: LearnerFolder, night: date) -> int:
     """
     with folder.lock():
         files = Papers(folder)
-        gone: dict[str, set[str]] = {}
-        for kind in Profile:
-            gone[kind.value] = set(leaving(files.entries(kind.value), kind.value, night))
+        changes = {
+            kind.value: Change(gone=leaving(files.entries(kind.value), kind.value, night))
+            for kind in Profile
+        }
         needed = {
             source.removeprefix("m_")
             for kind in Profile
             for entry in files.entries(kind.value)
-            if entry.id not in gone[kind.value]
+            if entry.id not in changes[kind.value].gone
             for source in entry.sources
         }
         for surface in Surface:
             entries = files.entries(surface.value)
             said = words_of(folder, [source for entry in entries for source in entry.sources])
-            lost = {e.id for e in entries if not any(source in said for source in e.sources)}
-            rest = [entry for entry in entries if entry.id not in lost]
-            gone[surface.value] = lost | set(leaving(rest, surface.value, night, needed))
-        changes = _followed(
-            files, {name: Change(gone=tuple(sorted(ids))) for name, ids in gone.items() if ids}, {}
-        )
+            resting = _resting(entries, said)
+            rest = [entry for entry in entries if entry.id not in resting.gone]
+            weak = leaving(rest, surface.value, night, needed)
+            put = tuple(entry for entry in resting.put if entry.id not in weak)
+            changes[surface.value] = Change(put, (*resting.gone, *weak))
+        changes = _followed(files, changes, {})
         _write(files, changes, replace(load(folder), tended=night))
     return sum(len(change.gone) for change in changes.values())
 
@@ -118,31 +119,46 @@ def tend(folder: LearnerFolder, night: date) -> int:
 def _followed(
     files: Papers, changes: Mapping[str, Change], moved: Mapping[str, str]
 ) -> dict[str, Change]:
-    """Let the third layer follow what becomes of the entries it rests on."""
+    """Let the third layer follow what becomes of the entries it rests on.
+
+    ``moved`` leads from a merged entry to the one that took it in. What rests on an entry that is
+    gone, also by a person's hand, rests on it no more.
+    """
     result = dict(changes)
-    gone = {id_ for name, one in changes.items() if name in SURFACES for id_ in one.gone}
-    if not gone:
-        return result
-    for kind in Profile:
-        change = result.get(kind.value, Change())
-        standing = {entry.id: entry for entry in files.entries(kind.value)}
-        standing |= {entry.id: entry for entry in change.put}
-        put = {entry.id: entry for entry in change.put}
-        away = list(change.gone)
-        for entry in standing.values():
-            rest = [source for source in entry.sources if source[2:] not in gone]
-            new = [f"m_{moved[s[2:]]}" for s in entry.sources if s[2:] in moved]
-            sources = tuple(dict.fromkeys((*rest, *new)))
-            if entry.id in away or sources == entry.sources:
-                continue
-            if sources:
-                put[entry.id] = replace(entry, sources=sources)
-            else:
-                put.pop(entry.id, None)
-                away.append(entry.id)
-        if put or away:
-            result[kind.value] = Change(tuple(put.values()), tuple(away))
+    living: set[str] = set()
+    for name in SURFACES:
+        change = changes.get(name, Change())
+        ids = {entry.id for entry in (*files.entries(name), *change.put)}
+        living |= {f"m_{id_}" for id_ in ids if id_ not in change.gone}
+    leads = {f"m_{old}": f"m_{new}" for old, new in moved.items()}
+    for name in PROFILES:
+        change = result.get(name, Change())
+        standing = {entry.id: entry for entry in (*files.entries(name), *change.put)}
+        resting = _resting(
+            [entry for entry in standing.values() if entry.id not in change.gone], living, leads
+        )
+        put = {entry.id: entry for entry in (*change.put, *resting.put)}
+        gone = (*change.gone, *resting.gone)
+        kept = tuple(entry for entry in put.values() if entry.id not in gone)
+        if kept or gone:
+            result[name] = Change(kept, gone)
     return result
+
+
+def _resting(
+    entries: Iterable[Noted], living: Container[str], leads: Mapping[str, str] | None = None
+) -> Change:
+    """Let entries rest on what lives: without any source an entry goes."""
+    put: list[Noted] = []
+    gone: list[str] = []
+    for entry in entries:
+        led = [(leads or {}).get(source, source) for source in entry.sources]
+        sources = tuple(dict.fromkeys(source for source in led if source in living))
+        if not sources:
+            gone.append(entry.id)
+        elif sources != entry.sources:
+            put.append(replace(entry, sources=sources))
+    return Change(tuple(put), tuple(gone))
 
 
 def _after(files: Papers, changes: Mapping[str, Change]) -> dict[str, bytes]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -379,3 +380,42 @@ def test_days_of_another_zone_find_their_words(tmp_path: Path) -> None:
     happened(home, "asked: I study law", at=late)
     step(home, add("Studies law", section="Background"))
     assert tend(home, TODAY) == 0
+
+
+def test_what_a_person_takes_out_takes_along_what_rests_on_it(tmp_path: Path) -> None:
+    home = folder(tmp_path)
+    happened(home, "asked: I study law", "asked: and I like chess")
+    step(
+        home,
+        add("Studies law", "e1", section="Background"),
+        add("Likes chess", "e2", section="Background"),
+    )
+    both = add("Lawyer and chess player", "e1", "e2", section="Background", document="profile")
+    step(home, both, add("Plays chess", "e2", section="Background", document="profile"))
+    chat = home.surface(Surface.CHAT)
+    lines = chat.read_text("utf-8").splitlines(keepends=True)
+    chat.write_text("".join(line for line in lines if "chess" not in line), "utf-8")
+    assert tend(home, TODAY) == 1
+    (law,) = entries(home, Surface.CHAT)
+    (line,) = entries(home, Profile.PROFILE)
+    assert (line.text, line.sources) == ("Lawyer and chess player", (f"m_{law.id}",))
+
+
+def test_two_who_consolidate_at_once_do_it_once(tmp_path: Path) -> None:
+    home = folder(tmp_path)
+    happened(home, "asked: I study law")
+    task = task_of(home)
+    texts = [f"Studies law, year {n}" for n in range(8)]
+
+    def attempt(text: str) -> bool:
+        try:
+            said = answer(add(text, section="Background"))
+            conclude(home, task, said, TODAY, lambda: str(ULID()))
+        except Drifted:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(attempt, texts))
+    assert done.count(True) == 1
+    assert [one.text for one in entries(home, Surface.CHAT)] == [texts[done.index(True)]]
