@@ -31,23 +31,20 @@ from core.logs import log_context
 from core.loop.gates import Budget
 from core.memory_tuning import Consolidating, MemoryTuning
 from core.scheduling.memory_call import MemoryCall
+from core.scheduling.memory_times import due, next_night, night_of, pause
 from core.spending import Spending
 from core.store.session import Store
 from core.store.tables import Consolidation, ConsolidationOutcome, Learner, Link, LinkState
-from memory.consolidate import Backlog, backlog, tend
+from memory.consolidate import backlog, tend
 from memory.layers import LearnerFolder, MemoryBusy, MemoryElsewhere
 from memory.tasks import Stage
 
 log = logging.getLogger(__name__)
 
-FEW: Final = 4
-"""Events that are worth a call after a quiet time; fewer wait for the night."""
 AT_ONCE: Final = 12
 """Calls for one learner in one go, so that others have their turn."""
 LATELY: Final = timedelta(days=3)
 """Learners who were not seen for longer have nothing that waits; the first sweep looks at all."""
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=5), timedelta(hours=24)
-"""Between tries for a learner; the pause doubles."""
 HOUSE_PAUSE: Final = timedelta(hours=1)
 """The longest pause for all."""
 LONGEST_TURN: Final = timedelta(hours=1)
@@ -291,37 +288,6 @@ class Consolidator:
             ),
             limit=self._spending.reached(session, now, learner_id) is not None,
         )
-
-
-def due(waiting: Backlog, wall: datetime, tuning: MemoryTuning) -> bool:
-    """Tell whether a learner's memory is to be consolidated; ``wall`` is their clock, without zone.
-
-    Pure.
-    """
-    if waiting.events >= tuning.events:
-        return True
-    idle = timedelta(minutes=tuning.idle_minutes)
-    if waiting.newest is not None and abs(wall - waiting.newest) < idle:
-        return False  # they are still talking
-    if waiting.events >= FEW or waiting.unraised:
-        return True
-    return waiting.tended is None or waiting.tended < night_of(wall, tuning)
-
-
-def night_of(wall: datetime, tuning: MemoryTuning) -> date:
-    """Return the date whose night's work is the latest that can be done."""
-    return (wall - timedelta(hours=tuning.nightly_hour)).date()
-
-
-def next_night(wall: datetime, tuning: MemoryTuning) -> datetime:
-    """Return when the next night's work begins, on the same clock."""
-    following = night_of(wall, tuning) + timedelta(days=1)
-    return datetime.combine(following, datetime.min.time()) + timedelta(hours=tuning.nightly_hour)
-
-
-def pause(failures: int) -> timedelta:
-    """Return the pause after so many failures in a row, one at least."""
-    return min(LONGEST_PAUSE, FIRST_PAUSE * (1 << min(failures - 1, 12)))
 
 
 def _failures(outcomes: Sequence[str]) -> int:
