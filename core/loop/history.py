@@ -14,8 +14,13 @@ from core.llm.port import PICTURE_TOKENS, ChatMessage
 
 INTERRUPTED: Final = "[no result: the call was interrupted]"
 _CUT: Final = "\n[…]\n"
+_CUT_RESULT: Final = (
+    "\n[… cut for want of room; call the tool again, for less, if this matters …]\n"
+)
 _RESULT_FLOOR: Final = 400
 """Tokens below which a tool's result is not cut any further."""
+_LEAST: Final = 20
+"""Tokens below which nothing is cut."""
 _OVERHEAD: Final = 4
 """Tokens that a message costs beside its text."""
 
@@ -77,51 +82,57 @@ def trim(messages: Sequence[ChatMessage], limit: int, *, turn: int = 0) -> tuple
 
     The last ``turn`` messages belong to the turn under way; its request is the last message of the
     user before them. Kept for certain: the instructions (system messages, where they stand) and
-    everything from the request on. Before it, whole exchanges are dropped, oldest first, so that
-    the history begins with a user. If that is not enough, tool results are cut, oldest first, then
-    the user's messages are cut in their middle. Only instructions that are larger than ``limit``
-    themselves exceed it.
+    everything from the request on. The results of tools are cut first, the largest one first,
+    since they can be had again. Then whole exchanges before the request are dropped, oldest first,
+    so that the history begins with a user; then the user's messages are cut in their middle. Only
+    instructions that are larger than ``limit`` themselves exceed it.
     """
     own = well_formed(messages[len(messages) - turn :]) if turn else ()
     whole = (*well_formed(messages[: len(messages) - turn]), *own)
     excess = estimate_messages(whole) - limit
     if excess <= 0:
         return whole
+    kept = list(whole)
+    results = [i for i, m in enumerate(kept) if m.role == "tool"]
+    for index in sorted(results, key=lambda i: -estimate(kept[i].content)):
+        excess -= _shorten(kept, index, excess, _RESULT_FLOOR, _CUT_RESULT)
     before = whole[: len(whole) - len(own)]
     last_user = max((i for i, m in enumerate(before) if m.role == "user"), default=0)
-    earlier = [i for i, m in enumerate(before[:last_user]) if m.role != "system"]
     dropped: set[int] = set()
-    for index in earlier:
-        if excess <= 0 and whole[index].role == "user":
+    for index in (i for i, m in enumerate(before[:last_user]) if m.role != "system"):
+        if excess <= 0 and (not dropped or whole[index].role == "user"):
             break
         dropped.add(index)
-        excess -= estimate_message(whole[index])
-    kept = [m for i, m in enumerate(whole) if i not in dropped]
-    for floor in (_RESULT_FLOOR, 0):
-        for index, message in enumerate(kept):
-            if excess <= 0:
-                break
-            if message.role == ("tool" if floor else "user"):
-                kept[index] = shorter = _shortened(message, excess, floor)
-                excess -= estimate_message(message) - estimate_message(shorter)
+        excess -= estimate_message(kept[index])
+    kept = [m for i, m in enumerate(kept) if i not in dropped]
+    for role in ("tool", "user"):
+        for index in [i for i, m in enumerate(kept) if m.role == role]:
+            excess -= _shorten(kept, index, excess, _LEAST, _CUT)
     return tuple(kept)
 
 
-def _shortened(message: ChatMessage, excess: int, floor: int) -> ChatMessage:
-    """Cut the middle out of a message so that it has ``excess`` tokens fewer, if it has."""
-    return replace(
-        message, content=fitted(message.content, max(estimate(message.content) - excess, floor))
-    )
+def _shorten(kept: list[ChatMessage], index: int, excess: int, floor: int, mark: str) -> int:
+    """Cut ``excess`` tokens out of the middle of a message; return how many went.
+
+    What is no larger than ``floor`` stays.
+    """
+    before = kept[index]
+    size = estimate(before.content)
+    if excess <= 0 or size <= floor:
+        return 0
+    content = fitted(before.content, max(size - excess, floor), mark)
+    kept[index] = replace(before, content=content)
+    return size - estimate(content)
 
 
-def fitted(text: str, limit: int) -> str:
-    """Return ``text`` in about ``limit`` tokens at most: its beginning and its end."""
+def fitted(text: str, limit: int, mark: str = _CUT) -> str:
+    """Return ``text`` in about ``limit`` tokens at most: its beginning, ``mark`` and its end."""
     if estimate(text) <= limit:
         return text
-    room = max(limit - estimate(_CUT), 0)
+    room = max(limit - estimate(mark), 0)
     # Characters of this text for each token, so that neither script is cut too short.
     share = len(text) / estimate(text)
     head, tail = int(room * share * 2 / 3), int(room * share / 3)
     while head + tail and estimate(text[:head]) + estimate(text[len(text) - tail :]) > room:
         head, tail = head * 9 // 10, tail * 9 // 10
-    return text[:head] + _CUT + text[len(text) - tail :]
+    return text[:head] + mark + text[len(text) - tail :]

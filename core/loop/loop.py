@@ -265,7 +265,8 @@ class _Turn:
                 return True
         elif error.kind is ModelErrorKind.CONTEXT_EXCEEDED and "context" not in self._again:
             self._again.add("context")
-            limit = prompt_limit(self._budget, self._model.window)
+            # Not to the brim: the turn has to go on.
+            limit = prompt_limit(self._budget, self._model.window) * 3 // 4
             if self._model.window == self._window:
                 # The refusal taught us no window, so what was too much is a guess.
                 half = self._meter.used(self._history()) // 2

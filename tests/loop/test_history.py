@@ -93,9 +93,11 @@ def test_forty_rounds_of_tools_never_push_out_the_question() -> None:
         history.append(ChatMessage("assistant", "", _calls([f"c{number}"])))
         history.append(ChatMessage("tool", "x" * 4_000, tool_call_id=f"c{number}"))
     cut = trim(history, 20_000)
-    assert [m.content for m in cut if m.role == "user"] == ["why?"]
+    assert [m.content for m in cut if m.role == "user"] == ["old", "why?"]
     assert estimate_messages(cut) <= 20_000
-    assert len(cut) == 82
+    assert len(cut) == 83
+    assert [m.content for m in trim(history, 8_000) if m.role == "user"] == ["why?"]
+    assert estimate_messages(trim(history, 8_000)) <= 8_000
 
 
 def test_a_call_that_never_returned_gets_a_result_that_says_so() -> None:
@@ -153,3 +155,29 @@ def test_instructions_stay_where_they_stand_when_exchanges_are_dropped() -> None
         ChatMessage("user", "new"),
     ]
     assert trim(messages, 100) == (messages[0], *messages[3:])
+
+
+def called(call_id: str, result: str) -> list[ChatMessage]:
+    return [
+        ChatMessage("assistant", "", (ToolCall(call_id, "look", "{}"),)),
+        ChatMessage("tool", result, tool_call_id=call_id),
+    ]
+
+
+def test_the_largest_result_is_cut_before_anything_that_was_said_is_dropped() -> None:
+    talk = [ChatMessage("user", "old " * 100), ChatMessage("assistant", "older " * 100)]
+    small, large = "few " * 500, "many " * 4_000
+    messages = [*talk, ChatMessage("user", "now?"), *called("a", small), *called("b", large)]
+    cut = trim(messages, 2_500, turn=4)
+    assert estimate_messages(cut) <= 2_500
+    assert cut[:5] == tuple(messages[:5]), "the talk and the smaller result are whole"
+    assert "call the tool again, for less" in cut[6].content
+    assert cut[6].content.startswith("many many") and cut[6].content.endswith("many ")
+
+
+def test_when_every_result_is_short_the_oldest_exchange_goes() -> None:
+    talk = [ChatMessage("user", "old " * 2_000), ChatMessage("assistant", "older " * 2_000)]
+    messages = [*talk, ChatMessage("user", "now?"), *called("a", "many " * 4_000)]
+    cut = trim(messages, 600, turn=2)
+    assert cut[0].content == "now?"
+    assert estimate(cut[2].content) <= 400

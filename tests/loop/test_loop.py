@@ -266,6 +266,33 @@ async def test_a_request_that_exceeds_the_window_is_made_to_fit(
     assert second["max_tokens"] < 4_096
 
 
+async def test_the_result_that_made_it_too_large_is_cut_and_what_was_said_stays(
+    server: OpenAIServer, model: OpenAIModel
+) -> None:
+    async def run(_: Word, context: ToolContext) -> str:
+        return "many " * 1_500
+
+    server.script(
+        Reply.calls(Call("look", {"word": "x"})),
+        Reply.failing(
+            400,
+            "This model's maximum context length is 2048 tokens. However, you requested 12000.",
+            code="context_length_exceeded",
+        ),
+        Reply("Because."),
+    )
+    earlier = [ChatMessage("user", "Hello."), ChatMessage("assistant", "Yes?")]
+    tools = [declare("look", "Looks.", Word, run)]
+    outcome = await turn(model, messages=[ASKED[0], *earlier, ASKED[1]], tools=tools)
+    assert (outcome.reason, outcome.text) == (StopReason.ANSWERED, "Because.")
+    _, second, third = sent(server)
+    assert [m["role"] for m in third["messages"]] == [m["role"] for m in second["messages"]]
+    assert [m["content"] for m in third["messages"][:4]] == ["Teach.", "Hello.", "Yes?", "Why?"]
+    result = third["messages"][-1]["content"]
+    assert len(result) < 0.7 * len(second["messages"][-1]["content"])
+    assert "call the tool again, for less" in result
+
+
 async def test_a_model_whose_window_stays_too_small_ends_the_turn(
     server: OpenAIServer, model: OpenAIModel
 ) -> None:
