@@ -64,6 +64,8 @@ class Reply:
     document: Document
     in_place: bool = False
     """Replace the message whose button was pressed, where the channel can."""
+    of_all: bool = False
+    """That message is everybody's in the chat; else only who it was said to can replace it."""
     events: tuple[Event, ...] = ()
     language: str | None = None
     """Language of the document when the request itself changed it."""

@@ -154,10 +154,16 @@ def begin(
     language: str,
     questions: Sequence[Question],
     now: datetime,
+    shared: bool = False,
 ) -> Sheet:
-    """Store a quiz that stands at its first question; one that was open there is stopped."""
-    for earlier in _open(session, conversation_id, learner_id):
-        earlier.state = QuizState.STOPPED
+    """Store a quiz that stands at its first question; one that was open there is stopped.
+
+    A ``shared`` one is everybody's in its chat (``core.learning.together``), which sees itself to
+    an earlier one.
+    """
+    if not shared:
+        for earlier in _open(session, conversation_id, learner_id):
+            earlier.state = QuizState.STOPPED
     quiz_id = new_id(now)
     items = [Asked(new_id(now), question) for question in questions]
     insert_rows(
@@ -186,6 +192,7 @@ def begin(
             target=target.model_dump_json(),
             topic=topic,
             language=language,
+            shared=shared,
             items=json.dumps([item.item_id for item in items]),
             asked_at=now,
             created_at=now,
@@ -204,9 +211,10 @@ def open_quiz(session: Session, conversation_id: str, learner_id: str) -> Sheet 
 
 
 def load(session: Session, quiz_id: str, learner_id: str) -> Sheet | None:
-    """Return a quiz of this learner; None for one that is not there, or somebody else's."""
+    """Return a quiz of this learner alone; None for one that is not there, or not theirs."""
     row = session.get(Quiz, quiz_id)
-    return _sheet(session, row) if row is not None and row.learner_id == learner_id else None
+    own = row is not None and row.learner_id == learner_id and not row.shared
+    return _sheet(session, row) if own and row is not None else None
 
 
 def note(session: Session, conversation_id: str, learner_id: str) -> str:
@@ -338,17 +346,23 @@ def _open(session: Session, conversation_id: str, learner_id: str) -> Sequence[Q
             Quiz.conversation_id == conversation_id,
             Quiz.state == QuizState.ASKING,
             Quiz.learner_id == learner_id,
+            col(Quiz.shared).is_(False),
         )
         .order_by(col(Quiz.id))
     ).all()
 
 
-def _sheet(session: Session, row: Quiz) -> Sheet:
+def items_of(session: Session, row: Quiz) -> tuple[Asked, ...]:
+    """Return the questions of a quiz, in the order of asking."""
     ids: list[str] = json.loads(row.items)
     items = {
         item.id: Asked(item.id, Question.model_validate_json(item.question))
         for item in session.exec(select(Item).where(col(Item.id).in_(ids)))
     }
+    return tuple(items[each] for each in ids)
+
+
+def _sheet(session: Session, row: Quiz) -> Sheet:
     answers = {
         each.nth: each
         for each in session.exec(
@@ -366,7 +380,7 @@ def _sheet(session: Session, row: Quiz) -> Sheet:
         state=QuizState(row.state),
         position=row.position,
         asked_at=row.asked_at,
-        items=tuple(items[each] for each in ids),
+        items=items_of(session, row),
         outcomes={
             nth: Outcome(
                 None if each.verdict is None else Verdict(each.verdict),

@@ -198,7 +198,7 @@ class Runner:
 
         def end(session: Session) -> Ending:
             reply = answer if isinstance(answer, Reply) else answer(session)
-            replaced = _said_to(session, job) if can_edit and reply.in_place else None
+            replaced = _replaced(session, job, reply) if can_edit and reply.in_place else None
             return Ending(
                 reason=COMMAND,
                 document=reply.document,
@@ -288,8 +288,8 @@ def _seen(job: Job, watch: Watch, event: TurnEvent) -> None:
     watch(event)
 
 
-def _said_to(session: Session, job: Job) -> str | None:
-    """The message whose button was pressed, if it was said to the presser.
+def _replaced(session: Session, job: Job, reply: Reply) -> str | None:
+    """The message whose button was pressed, if it was said to the presser, or to all.
 
     In a group everybody can press; what was said to another stays as it is.
     """
@@ -297,7 +297,7 @@ def _said_to(session: Session, job: Job) -> str | None:
     if not isinstance(message.content, Press):
         return None
     origin = message.content.origin
-    if message.chat_kind is ChatKind.PRIVATE:
+    if message.chat_kind is ChatKind.PRIVATE or reply.of_all:
         return origin
     addressee = addressee_of(session, message.target, origin)
     return origin if addressee and addressee.learner_id == job.learner_id else None

@@ -178,6 +178,7 @@ class Walk:
         await self.settings(ada)
         await self.cards(ada)
         await self.quiz()
+        await self.quiz_of_a_group()
         await self.memory(ada)
         await self.odd(ada)
         await self.attachments(ada)
@@ -337,6 +338,27 @@ class Walk:
         await self.tell(ada, "/quiz", "/quiz stop")
         await begin(3, metre)
         await self.tell(ada, "7 m")
+
+    async def quiz_of_a_group(self) -> None:
+        ada, bea = self.person(), self.person()
+        group, home = self.home.telegram.supergroup("…"), self.home
+        choice = {"kind": "choice", "right": "7", "wrong": ["8", "9", "10"]}
+        drafts = [{**choice, "question": f"7{n}?"} for n in range(3)]
+        for text in ("/quiz@tutor_bot", "/quiz@tutor_bot stop"):
+            await home.ask(group, ada, text)
+        self.openai.script(Reply(json.dumps({"items": drafts})))
+        [shown] = await home.ask(group, ada, "/quiz@tutor_bot 7 3")
+        first = shown
+        shown, _ = await home.press(shown, "A", bea)
+        shown, _ = await home.press(shown, shown.labels[-1], bea)
+        shown, _ = await home.press(shown, shown.labels[-1], ada)
+        for data in (first.buttons[0]["callback_data"], "quiz:7:0:A"):
+            await home.press_forged(bea, shown, data)
+        await home.press_forged(
+            bea, shown, first.buttons[0]["callback_data"].replace(":0:", ":1:7")
+        )
+        await home.press(shown, shown.labels[-1], ada)
+        await home.ask(group, ada, "/quiz@tutor_bot stop")
 
     async def memory(self, ada: Person) -> None:
         await self.tell(ada, "/memory", "/memory file", "/remember", f"/remember {'7' * 1001}")

@@ -373,14 +373,6 @@ async def test_a_model_that_does_not_answer_is_said_in_words(
     assert await quizzes(home) == []
 
 
-async def test_in_a_group_a_quiz_is_told_to_be_private(
-    home: Home, telegram: TelegramServer, ada: Person
-) -> None:
-    group = telegram.group()
-    [said] = await home.ask(group, ada, "/quiz cells")
-    assert "privately" in said.text
-
-
 async def test_the_next_day_free_words_are_no_answer_any_more_but_a_reply_is(
     home: Home, openai: OpenAIServer, ada: Person
 ) -> None:
