@@ -29,6 +29,15 @@ TITLES = {
     Profile.KNOWLEDGE: N_("What you know"),
     Profile.RECENT: N_("Lately"),
 }
+HEADINGS = {
+    "Notes": N_("Your notes"),
+    "Goals": N_("Goals"),
+    "Background": N_("Background"),
+    "Knows": N_("Knows"),
+    "Difficulties": N_("Difficulties"),
+    "Misconceptions": N_("Misconceptions"),
+}
+"""Those that the machine writes into the files, always in English; others are a person's words."""
 
 
 def memory(root: Path) -> Command:
@@ -84,7 +93,8 @@ def _show(session: Session, request: Request, known: tuple[Section, ...]) -> Rep
 
 def _section(words: Words, section: Section) -> str:
     items = "\n".join("- " + "\n  ".join(item.lines) for item in section.items)
-    heading = section.heading if section.heading != "Notes" else words("Your notes")
+    known = HEADINGS.get(section.heading)
+    heading = words(known) if known else section.heading
     title = words(TITLES[section.document])
     return f"**{title}{' · ' + heading if heading else ''}**\n\n{items}"
 

@@ -365,7 +365,9 @@ class Walk:
         await self.tell(ada, "/remember 7", "/remember 7", f"/remember sk-{'7' * 40}")
         folder = await self.home.memory_of(ada)
         for name in ("preferences", "knowledge", "recent"):
-            (folder.path / "profile" / f"{name}.md").write_text("- 7\n", encoding="utf-8")
+            sections = "Goals", "Background", "Knows", "Difficulties", "Misconceptions"
+            text = "- 7\n" + "".join(f"## {section}\n- 7\n" for section in sections)
+            (folder.path / "profile" / f"{name}.md").write_text(text, encoding="utf-8")
         await self.tell(ada, "/memory")
         self.home.clock.advance(days=1)
         await self.tell(ada, "/memory")
