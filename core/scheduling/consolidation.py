@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -217,7 +218,7 @@ class Consolidator:
         held: Held | None = None
         while True:
             now = self._clock.now()
-            past = await self._store.read(lambda session: self._past(session, learner_id, now))  # noqa: B023
+            past = await self._store.read(partial(self._past, learner_id=learner_id, now=now))
             if (held := self._holds(past, now, calls, asked=asked)) is not None:
                 break
             audit = night if past.learned else None

@@ -11,9 +11,13 @@ import pytest
 from sqlmodel import select
 
 from core.limits import Limits
+from core.llm.client import OpenAIModel
+from core.llm.local import LocalModel
+from core.llm.port import ChatModel
 from core.loop.gates import Budget, Price
 from core.memory_tuning import Consolidating, MemoryTuning
-from core.scheduling.consolidation import Held
+from core.scheduling.consolidation import Consolidator, Held
+from core.spending import Spending
 from core.store.tables import Consolidation, ConsolidationOutcome
 from memory.document import parse
 from memory.entries import noted
@@ -26,6 +30,7 @@ from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.telegram import Person, TelegramServer
 
 BY_ITSELF = MemoryTuning()
+ONLINE = OpenAIModel(name="scripted", api_key="sk-x", base_url="http://127.0.0.1:9/v1")
 
 
 def answer(*operations: dict[str, Any]) -> Reply:
@@ -319,20 +324,23 @@ async def test_files_that_change_all_the_time_are_left_for_later(
 
 
 @pytest.mark.parametrize(
-    ("consolidate", "small", "happens"),
+    ("consolidate", "model", "happens"),
     [
-        (Consolidating.AUTO, False, True),
-        (Consolidating.AUTO, True, False),
-        (Consolidating.ON, True, True),
-        (Consolidating.OFF, False, False),
+        (Consolidating.AUTO, ONLINE, True),
+        (Consolidating.AUTO, LocalModel(), False),
+        (Consolidating.ON, LocalModel(), True),
+        (Consolidating.OFF, ONLINE, False),
     ],
 )
 async def test_a_small_model_consolidates_only_when_it_is_switched_on(
-    make_home: MakeHome, consolidate: Consolidating, small: bool, happens: bool
+    home: Home, consolidate: Consolidating, model: ChatModel, happens: bool
 ) -> None:
-    home = await make_home(consolidation=MemoryTuning(consolidate=consolidate))
-    home.house.consolidator._small = small
-    assert home.house.consolidator.by_itself is happens
+    spending = Spending(Limits(), "UTC", "en", ())
+    tuning = MemoryTuning(consolidate=consolidate)
+    consolidator = Consolidator(
+        home.store, home.clock, home.memory, model, Budget(), spending, tuning
+    )
+    assert consolidator.by_itself is happens
 
 
 async def test_calls_for_one_learner_are_counted_in_a_day(
@@ -365,3 +373,25 @@ async def test_what_is_learned_in_a_group_is_the_speakers_and_says_where_it_was_
     assert "knots" not in asked
     assert portrait(await home.memory_of(ada)) == ["Loves graphs (said in a group)"]
     assert portrait(await home.memory_of(ben)) == []
+
+
+async def test_no_request_and_no_file_of_one_holds_a_word_of_another(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    openai.default = notes
+    group = telegram.supergroup()
+    people = [telegram.user(number, f"P{number}") for number in range(7, 11)]
+    for number, person in enumerate(people):
+        await home.tell(person, f"canary{number}private")
+        await home.tell(person, f"/remember canary{number}note")
+        await home.ask(group, person, f"@tutor_bot canary{number}group")
+    for number, person in enumerate(people):
+        before = len(about_memory(openai))
+        report = await home.house.consolidator.refresh(await home.learner(person))
+        assert (report.held, report.counts["add"] > 0) == (None, True)
+        folder = await home.memory_of(person)
+        written = b"".join(path.read_bytes() for path in folder.path.rglob("*") if path.is_file())
+        asked = "".join(str(one.json) for one in about_memory(openai)[before:])
+        for text in (asked, written.decode()):
+            assert set(re.findall(r"canary(\d)", text)) == {str(number)}
+    assert "canary" not in home.log
