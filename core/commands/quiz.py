@@ -75,7 +75,16 @@ class Quizzes:
         return found if fresh or _replies(request) else None
 
     async def answered(self, request: Request, sheet: Sheet) -> Answer | None:
-        """Take a message for an answer to the open question; None when it is none."""
+        """Take a message for an answer to the open question; None when it is none.
+
+        Then the tutor answers it, which may help with the question: so it counts as help.
+        """
+        answer = await self._taken(request, sheet)
+        if answer is None:
+            await self.store.write(lambda session: quiz.talk_about(session, sheet, request.now))
+        return answer
+
+    async def _taken(self, request: Request, sheet: Sheet) -> Answer | None:
         asked = sheet.current
         content = request.message.content
         if asked is None or not isinstance(content, Text):

@@ -23,7 +23,7 @@ def asked_in(words: Words, sheet: Sheet, before: str = "") -> Document:
     parts = asking(asked, sheet.position, len(sheet.items))
     if isinstance(key, OrderKey):
         parts.append(words("Write the letters in the right order."))
-    if sheet.hint_level:
+    if sheet.hint_level and asked.question.hint:
         parts.append(f"💡 {asked.question.hint}")
     stem = f"quiz:{sheet.id}:{sheet.position}"
     rows: list[tuple[Button, ...]] = []

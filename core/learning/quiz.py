@@ -26,6 +26,8 @@ from core.store.tables import Item, Quiz, QuizAnswer, QuizState
 
 HINTED: Final = 1
 """Level of the one hint that a quiz gives."""
+TALKED: Final = 2
+"""Level of a talk with the tutor while the question stood open."""
 KNOWN_QUESTIONS: Final = 40
 """Newest questions of a learner that are not to be asked again."""
 _LINE: Final = 300
@@ -258,6 +260,14 @@ def give_hint(session: Session, sheet: Sheet, now: datetime) -> Sheet:
     row.hint_level = max(row.hint_level, HINTED)
     session.flush()
     return _again(session, sheet)
+
+
+def talk_about(session: Session, sheet: Sheet, now: datetime) -> None:
+    """Note that something was talked about while a question stood open: it may have helped."""
+    fresh = _again(session, sheet)
+    if fresh.current is not None and fresh.position == sheet.position:
+        row = _answer_row(session, sheet, sheet.position, now)
+        row.hint_level = max(row.hint_level, TALKED)
 
 
 def settle(
