@@ -64,8 +64,11 @@ class Quizzes:
     async def pending(self, request: Request) -> Sheet | None:
         """Return the quiz that a message in words may answer; None where none is open."""
         message = request.message
-        if not request.private or message.attachments or not isinstance(message.content, Text):
+        content, quote = message.content, message.quote
+        if not request.private or message.attachments or not isinstance(content, Text):
             return None
+        if not content.text.strip() or (quote is not None and not quote.from_tutor):
+            return None  # it speaks of somebody else's words
         found = await self.store.read(
             lambda session: quiz.open_quiz(session, request.conversation_id, request.learner_id)
         )

@@ -61,9 +61,10 @@ _LEAD: Final = re.compile(
 )
 _NAMED: Final = re.compile(r"^[^\W\d]\w*(?:\s*\([^()]*\))?\s*(?:=|≈|＝)\s*")
 _OPTION: Final = re.compile(
-    r"(?:option|answer|choice|选项?|答案)?\s*[(（\[]?\s*([a-z]|\d)\s*[)）\].:：、]?\s*(.*)",
+    r"(?:option|answer|choice|我?选项?|答案)?\s*[(（\[]?\s*([a-z]|\d)\s*[)）\].:：、]?\s*(.*)",
     re.DOTALL,
 )
+_REASON: Final = re.compile(r"(?:\bbecause\b|\bsince\b|因为).*$", re.DOTALL)
 _BETWEEN: Final = re.compile(r"\s*(?:->|=>|→|>|,|，|、|;|；|\n|\band then\b|\bthen\b)\s*")
 _FENCE: Final = re.compile(r"^\s*```[^\n`]*\n(.*?)\n?```\s*$", re.DOTALL)
 
@@ -276,7 +277,8 @@ def _chosen(shown: Sequence[str], answer: str) -> int | None:
     by_words = [i for i, each in enumerate(shown) if plain_words(each) == plain_words(answer)]
     if len(by_words) == 1:
         return by_words[0]
-    found = _OPTION.fullmatch(unicodedata.normalize("NFKC", answer).casefold().strip(" .。!"))
+    plain = unicodedata.normalize("NFKC", _LEAD.sub("", answer.strip())).casefold()
+    found = _OPTION.fullmatch(_REASON.sub("", plain).strip(" .。!,，"))
     if not found:
         return None
     sign, rest = found[1], found[2]
