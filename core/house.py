@@ -39,6 +39,7 @@ from core.store.session import Store
 from core.tools.own import own_tools
 from core.tools.registry import Tool, ToolRegistry
 from core.turns.chat import ChatTurn
+from core.turns.choices import pick
 from core.turns.consent import consent, expire
 from core.turns.delivery import Delivery
 from core.turns.intake import Defaults, Intake, runs_at_once
@@ -342,6 +343,7 @@ class House:
                 anew_button,
                 again(parts.store, self._can_edit),
                 consent(parts.store, self._can_edit),
+                pick(parts.store, self._can_edit),
                 show_again(),
                 admit(parts.defaults.language),
             ),

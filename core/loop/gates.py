@@ -121,7 +121,9 @@ class Outcome:
     error: ModelError | None = None
     """The last failure of the provider, where that ended the turn."""
     asked: bool = False
-    """The answer is a question to the learner, by a label that may ask."""
+    """The answer is a question to the learner, by a label that may ask or by a tool."""
+    choices: tuple[str, ...] = ()
+    """With ``asked``: answers to choose from."""
     cost: float | None = None
     """What the turn cost, in the currency of the prices; None where no price is known."""
     pending: tuple[ToolCall, ...] = ()

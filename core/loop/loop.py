@@ -34,7 +34,7 @@ from core.loop.labelled import CONTINUE, reads_as_answer
 from core.loop.labels import Vocabulary
 from core.loop.meter import Meter
 from core.loop.protocol import Kind
-from core.loop.rounds import Rounds
+from core.loop.rounds import Halt, Rounds
 from core.loop.saved import RoundDone
 from core.loop.talk import Talk
 from core.tools.registry import Tool, ToolContext
@@ -159,8 +159,15 @@ class _Turn:
                 case Kind.CALLS:
                     self._rounds.say(step.text)
                     self._again -= {"label"}
-                    if await self._rounds.calls(step, reply.reasoning, self._seconds(), decisions):
+                    # By labels, what goes with a call is thought; else it leads to the question.
+                    lead = "" if self._talk.labelled else step.said
+                    halt = await self._rounds.calls(
+                        step, reply.reasoning, self._seconds(), decisions
+                    )
+                    if halt is Halt.CONSENT:
                         return await self._end(StopReason.CONSENT, "")
+                    if halt is Halt.ASKED:
+                        return await self._end(StopReason.ANSWERED, lead, asked=True)
                     if self._rounds.unreadable >= UNREADABLE_LIMIT:
                         gate = StopReason.MALFORMED
                 case Kind.GOES_ON:
@@ -286,15 +293,17 @@ class _Turn:
     async def _end(
         self, reason: StopReason, text: str, *, answered: bool = False, asked: bool = False
     ) -> Outcome:
-        parts = [part for part in (self._rounds.spoken, text) if part]
+        asking = self._rounds.asking
+        parts = [self._rounds.spoken, text, asking.question if asking else ""]
         outcome = Outcome(
             reason,
-            "\n\n".join(parts),
+            "\n\n".join(filter(None, parts)),
             self._meter.usage,
             self._rounds.made,
             answered,
             self._error,
             asked,
+            asking.choices if asking else (),
             None if self._purse.price is None else self._meter.spent,
         )
         if reason is StopReason.CONSENT:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import Enum, auto
 from typing import Final
 
 from core.events import ToolCalled, ToolReturned
@@ -19,18 +20,28 @@ from core.loop.host import Decision, LoopHost
 from core.loop.meter import Meter
 from core.loop.protocol import Step
 from core.loop.saved import RoundDone
-from core.tools.registry import ToolResult
+from core.tools.registry import Asking, ToolResult
 
 _LONGEST_ID: Final = 64
 INTERRUPTED: Final = (
     "The call was interrupted, and it may have been carried out. It is not made again: say so, "
     "and let the learner check."
 )
+ASKED: Final = "Asked. The answer is the learner's next message."
 _REFUSED: Final = {
     Decision.DENIED: "The learner did not allow this call. Do not ask again; go on without it.",
     Decision.EXPIRED: "The learner has not answered in time whether this call is allowed, so it "
     "was not made. Go on without it, and say so.",
 }
+
+
+class Halt(Enum):
+    """Why a turn does not go on after its calls."""
+
+    CONSENT = auto()
+    """One of them waits for consent."""
+    ASKED = auto()
+    """The learner is asked something; see ``Rounds.asking``."""
 
 
 class Rounds:
@@ -59,6 +70,8 @@ class Rounds:
         self.tool_calls = 0
         self.spoken = ""
         """The part of the answer that was given already."""
+        self.asking: Asking | None = None
+        """The question that the turn ends with."""
         self.unreadable = 0
         """Rounds in a row whose every call was unreadable."""
 
@@ -106,8 +119,8 @@ class Rounds:
 
     async def calls(
         self, step: Step, reasoning: str, seconds: float, decisions: Mapping[str, Decision]
-    ) -> bool:
-        """Carry out the calls of a step; True when one of them waits for consent."""
+    ) -> Halt | None:
+        """Carry out the calls of a step; return what keeps the turn from going on."""
         calls = self._distinct(step.calls)
         for call in calls:
             await self._caller.tell(ToolCalled(call.id, call.name, call.arguments))
@@ -126,13 +139,17 @@ class Rounds:
         self._started = ()
         readable = any(isinstance(one, Ready) or one.readable for one in prepared)
         self.unreadable = 0 if readable else self.unreadable + 1
+        if len(prepared) == 1 and isinstance(only := prepared[0], Ready) and only.tool.asks:
+            self.asking = only.tool.asks(only.given)
+            await self._take({only.call.id: Returned(only.call, ToolResult(ASKED, ok=True))})
+            return Halt.ASKED
         return await self._carry_out(prepared, seconds, decisions)
 
-    async def finish_calls(self, seconds: float, decisions: Mapping[str, Decision]) -> bool:
-        """Give results to the calls that an interruption left without; True when one waits."""
+    async def finish_calls(self, seconds: float, decisions: Mapping[str, Decision]) -> Halt | None:
+        """Give results to the calls that an interruption left without; see ``calls``."""
         waiting = self.pending()
         if not waiting:
-            return False
+            return None
         prepared: list[Ready | Returned] = []
         for call in waiting:
             one = self._dispatcher.prepare(call)
@@ -146,7 +163,7 @@ class Rounds:
         prepared: Sequence[Ready | Returned],
         seconds: float,
         decisions: Mapping[str, Decision],
-    ) -> bool:
+    ) -> Halt | None:
         done: dict[str, Returned] = {}
         jobs: list[Ready] = []
         for one in prepared:
@@ -164,16 +181,19 @@ class Rounds:
             await self.report()
         for returned in await self._dispatcher.run(jobs, seconds=seconds):
             done[returned.call.id] = returned
+        in_order = [done[one.call.id] for one in prepared if one.call.id in done]
+        await self._take({returned.call.id: returned for returned in in_order})
+        await self.report()
+        return Halt.CONSENT if len(done) < len(prepared) else None
+
+    async def _take(self, done: Mapping[str, Returned]) -> None:
+        """Let results be part of the turn, and known."""
         self._insert(done)
         self._started = ()
-        for one in prepared:
-            returned_now = done.get(one.call.id)
-            if returned_now is not None:
-                result = returned_now.result
-                await self._caller.tell(ToolReturned(one.call.id, one.call.name, result.ok))
-                await self._host.on_tool_result(one.call, result)
-        await self.report()
-        return len(done) < len(prepared)
+        for returned in done.values():
+            call, result = returned.call, returned.result
+            await self._caller.tell(ToolReturned(call.id, call.name, result.ok))
+            await self._host.on_tool_result(call, result)
 
     def _insert(self, done: Mapping[str, Returned]) -> None:
         """Put results behind the last calls, in their order, before what was said since."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from core.clock import Clock
 from core.store.session import Store
+from core.tools.ask_learner import ask_learner
 from core.tools.calculate import calculate
 from core.tools.cards_add import cards_add
 from core.tools.cards_due import cards_due
@@ -18,6 +19,7 @@ from core.tools.show_progress import show_progress
 
 NAMES: Final = frozenset(
     {
+        "ask_learner",
         "calculate",
         "cancel_reminder",
         "cards_add",
@@ -35,6 +37,7 @@ NAMES: Final = frozenset(
 def own_tools(store: Store, memory: Path, clock: Clock) -> tuple[Tool, ...]:
     """Return the tools. ``memory`` is the folder of all learners' memory."""
     return (
+        ask_learner(),
         calculate(),
         cancel_reminder(store),
         cards_add(store, clock),

@@ -45,6 +45,16 @@ class ToolError(Exception):
     """A tool cannot do what was asked; the text tells the model why and what to try."""
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question that ends the turn; the learner's answer is their next message."""
+
+    question: str
+    """Markdown."""
+    choices: tuple[str, ...] = ()
+    """Answers to choose from; the learner may say something else."""
+
+
 Run = Callable[[BaseModel, ToolContext], Awaitable[str]]
 A = TypeVar("A", bound=BaseModel)
 
@@ -66,6 +76,10 @@ class Tool:
     consent: Callable[[BaseModel, Words], str] | None = None
     """Says to the learner, as Markdown, what a call would do; with it the tool runs only after the
     learner allowed this very call."""
+
+    asks: Callable[[BaseModel], Asking] | None = None
+    """With it, a call that is alone in its round is not run but put to the learner, and ends the
+    turn."""
 
     @property
     def needs_consent(self) -> bool:
@@ -92,6 +106,7 @@ def declare(
     private: bool = False,
     deadline_seconds: float = 20.0,
     consent: Callable[[A, Words], str] | None = None,
+    asks: Callable[[A], Asking] | None = None,
 ) -> Tool:
     """Make a tool from an async function and the pydantic model of its arguments.
 
@@ -111,6 +126,11 @@ def declare(
             raise TypeError(f"{name} asks about {arguments.__name__}")
         return consent(given, words)
 
+    def asking(given: BaseModel) -> Asking:
+        if asks is None or not isinstance(given, arguments):
+            raise TypeError(f"{name} asks by {arguments.__name__}")
+        return asks(given)
+
     return Tool(
         ToolSpec(name, description, schema),
         arguments,
@@ -120,6 +140,7 @@ def declare(
         private,
         deadline_seconds,
         asked if consent is not None else None,
+        asking if asks is not None else None,
     )
 
 

@@ -24,7 +24,8 @@ from core.loop.saved import RoundDone
 from core.outbox import post
 from core.store.session import Store, insert_rows
 from core.store.tables import Consent, ConsentState, Line, Turn
-from core.turns.regenerate import CanEdit, answer_of, asked, once_more, shown_as
+from core.turns.answers import CanEdit, answer_of, shown_as
+from core.turns.regenerate import asked, once_more
 
 PATIENCE: Final = timedelta(hours=1)
 """How long a question waits for its answer."""

@@ -16,6 +16,7 @@ from core.ids import new_id
 from core.limits import Scope
 from core.loop.gates import Outcome, StopReason
 from core.turns.attachments import Gathered, above
+from core.turns.choices import offered, remembered
 from core.turns.consent import Asked
 from core.turns.finish import Ending
 from core.turns.journal import as_asked
@@ -136,7 +137,8 @@ class Endings:
             said = told = ""
             document = stays(words, self.turn_id)
         elif said:
-            document = Document(markdown=above(came.notices, told))
+            document = offered(above(came.notices, told), outcome.choices, self.turn_id)
+            told = remembered(told, outcome.choices)
         else:
             failed = failure(words, persona, outcome.reason, self.turn_id, self.question.message_id)
             document = failed.model_copy(update={"markdown": above(came.notices, failed.markdown)})

@@ -8,7 +8,7 @@ new one comes it stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -20,17 +20,16 @@ from core.capabilities.registry import CAPABILITIES
 from core.commands.ask import cannot
 from core.commands.declare import Choice, CommandSpec
 from core.commands.request import Action, Answer, Command, Reply, Request, Rerun
-from core.context import ReplyTarget, Role
+from core.context import Press, ReplyTarget, Role, Text
 from core.document import Button, Document
 from core.i18n import N_, Words
 from core.persona import resolve
 from core.store.session import Store
-from core.store.tables import Conversation, Delivered, Inbound, Line, Outgoing, Turn
+from core.store.tables import Conversation, Inbound, Line, Turn
+from core.turns.answers import CanEdit, answer_of, shown_as
+from core.turns.choices import picked
 from core.turns.joining import question_of
 from personas.persona import PersonaLibrary
-
-CanEdit = Callable[[ReplyTarget], bool]
-"""Tells of an address whether messages can be replaced there."""
 
 _PAIR: Final = re.compile(r"(\w+)\s*=\s*(\S+)")
 
@@ -116,7 +115,14 @@ def asked(session: Session, target: ReplyTarget, message_id: str) -> Question | 
         message = question_of(session, row.id or 0)
     except ValidationError:  # a later version stored it
         return None
-    return question_in(message) if message else None
+    if message is None:
+        return None
+    if isinstance(message.content, Press):
+        said = picked(session, message.content.action)
+        if said is None:
+            return None
+        return Question(message.model_copy(update={"content": Text(text=said)}), None)
+    return question_in(message)
 
 
 def once_more(session: Session, request: Request, question: Question, can_edit: CanEdit) -> Rerun:
@@ -143,28 +149,6 @@ def once_more(session: Session, request: Request, question: Question, can_edit: 
         answered=True,
         replaces=shown_as(session, sent, target) if sent else (),
     )
-
-
-def answer_of(session: Session, turn: Turn) -> Outgoing | None:
-    """Return what a turn said."""
-    return session.exec(
-        select(Outgoing).where(Outgoing.key == f"inbound:{turn.inbound_id}")
-    ).first()
-
-
-def shown_as(session: Session, sent: Outgoing, target: ReplyTarget) -> tuple[str, ...]:
-    """Return the messages of something said, in order, that can be replaced from ``target``.
-
-    None where it was said in another chat.
-    """
-    parts = session.exec(
-        select(Delivered).where(Delivered.outgoing_id == sent.id).order_by(col(Delivered.part))
-    ).all()
-    here = all(
-        (one.channel, one.account, one.chat) == (target.channel, target.account, target.chat)
-        for one in parts
-    )
-    return tuple(one.message_id for one in parts) if here else ()
 
 
 def _anew(

@@ -58,3 +58,21 @@ async def test_a_correction_joins_the_answer_under_way(
         "derivative of 2x?",
         "no, I meant 3x",
     ]
+
+
+async def test_the_model_asks_with_answers_to_tap(
+    home: StageHome, stage: AnyStage, openai: OpenAIServer
+) -> None:
+    ada = stage.person()
+    place = stage.private(ada)
+    asks = {"question": "Up or down?", "choices": ["up", "down"]}
+    openai.script(Reply.calls(ToolCall("ask_learner", asks)), Reply("Right."))
+    [question] = await home.ask(place, ada, "is it rising?")
+    assert "Up or down?" in question.text
+    assert question.labels == ("up", "down")
+    shown, new = await home.press(place, ada, question, "up")
+    assert new[-1].text.strip() == "Right."
+    assert spoken(home.prompts[-1])[-1] == ("user", "up")
+    if stage.channel(home.clock).capabilities.can_edit:
+        assert shown.labels == ()
+        assert "✓ up" in shown.text

@@ -186,6 +186,7 @@ class Walk:
         await self.group(ada)
         await self.stopping(ada)
         await self.again()
+        await self.choosing()
         await self.deciding()
         await self.solving()
         await self.trouble(ada)
@@ -563,6 +564,17 @@ class Walk:
         await self.tell(ada, "/solve")
         await self.tell(ada, "/persona handy")
         await self.tell(ada, "/solve 1")
+
+    async def choosing(self) -> None:
+        ada, eve = self.person(), self.person()
+        choices = {"question": self.go_on.text, "choices": ["1", "2"]}
+        asks = Reply.calls(ToolCall("ask_learner", choices))
+        topic = self.home.telegram.forum("…").topic("…", by=ada)
+        self.openai.script(asks)
+        [asked] = await self.home.ask(topic.chat, ada, "@tutor_bot 1?", thread=topic)
+        await self.home.press(asked, "1", eve)
+        await self.home.press(asked, "1", ada)
+        await self.home.press_forged(ada, asked, asked.buttons[1]["callback_data"])
 
     async def deciding(self) -> None:
         ada, eve = self.person(), self.person()
