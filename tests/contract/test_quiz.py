@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.contract.home import StageHome
-from tests.contract.stage import AnyStage, Seen
+from tests.contract.stage import AnyRemote, AnyStage, Seen
 from tests.servers.openai import OpenAIServer, Reply
 
 CHOICE = {
@@ -40,3 +40,25 @@ async def test_a_quiz_is_answered_by_button_and_in_words(
     end = (await home.ask(place, ada, "36 km/h"))[-1]
     assert "Done. All 2 right." in end.text
     assert "More of these" in end.labels
+
+
+async def test_a_group_answers_one_question_and_sees_numbers_only(
+    home: StageHome, remote: AnyRemote, openai: OpenAIServer
+) -> None:
+    ada, bea = remote.person("Ada"), remote.person("Bea")
+    group = remote.group(ada, bea)
+    openai.script(Reply(json.dumps({"items": [{**CHOICE, "hint": ""}]})))
+    first = (await home.ask(group, ada, "/quiz cells 1", mention=True))[-1]
+    assert first.labels == ("A", "B", "C", "D", "E", "F", "Close and go on")
+    right = letter(first, "mitochondria")
+    shown, new = await home.press(group, bea, first, right)
+    assert new == []
+    assert "1 has answered." in shown.text
+    assert "Bea" not in shown.text
+    shown, new = await home.press(group, ada, first, "A" if right != "A" else "B")
+    assert new == []
+    assert "2 have answered." in shown.text
+    shown, new = await home.press(group, ada, shown, "Close and go on")
+    assert new == []
+    assert "1 of 2 had it." in shown.text
+    assert shown.labels == ()
