@@ -87,6 +87,10 @@ class ErrorTexts(Strict):
     """The loop used up its rounds."""
     context_full: dict[str, ErrorText] = {}
     """The conversation no longer fits what the model can read."""
+    cost: dict[str, ErrorText] = {}
+    """The money for one answer is spent."""
+    tool_calls: dict[str, ErrorText] = {}
+    """The calls of tools of one answer are used up."""
     malformed: dict[str, ErrorText] = {}
     """The model's output could not be understood."""
     empty: dict[str, ErrorText] = {}

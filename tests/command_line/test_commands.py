@@ -193,7 +193,7 @@ def test_a_broken_persona_is_named_with_file_line_and_key_and_left_out(
         assert re.search(r"ada\.md:3: nme is not a known key\. Did you mean `name`\?", broken.err)
     listed = run("persona", "list")
     assert listed.status == 0
-    assert [line.split()[0] for line in listed.out.splitlines()] == ["socrates", "euler"]
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["socrates", "euler", "hopper", "humboldt"]
     assert "ada.md:3" in listed.err
     missing = run("persona", "check", "nowhere.md")
     assert missing.status == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 
 import pytest
 
@@ -16,14 +17,17 @@ BOTH = pytest.mark.parametrize("persona", LIBRARY.all(), ids=lambda persona: per
 LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
 
 
-def test_two_personas_come_with_the_program_and_the_generalist_is_the_default() -> None:
-    assert [persona.id for persona in LIBRARY.all()] == ["socrates", "euler"]
+IDS = ["socrates", "euler", "hopper", "humboldt"]
+
+
+def test_four_personas_come_with_the_program_and_the_generalist_is_the_default() -> None:
+    assert [persona.id for persona in LIBRARY.all()] == IDS
     assert LIBRARY.default.id == "socrates"
     assert LIBRARY.problems == ()
 
 
 def test_packaged_files_pass_the_check_against_the_tools_that_exist() -> None:
-    assert [path.name for path in files(PACKAGED)] == ["euler.md", "socrates.md"]
+    assert [path.name for path in files(PACKAGED)] == sorted(f"{name}.md" for name in IDS)
     for path in files(PACKAGED):
         assert check(path, NAMES, CAPABILITIES) == ()
 
@@ -98,17 +102,17 @@ def test_a_manner_holds_every_rule_of_teaching(
 
 
 @LANGUAGES
-def test_the_two_differ_in_every_text_in_tools_and_in_temperature(language: str) -> None:
-    socrates, euler = LIBRARY.get("socrates"), LIBRARY.get("euler")
-    assert socrates.name(language) != euler.name(language)
-    assert socrates.description(language) != euler.description(language)
-    assert socrates.greeting(language) != euler.greeting(language)
-    assert socrates.brief(language) != euler.brief(language)
+@pytest.mark.parametrize(("one", "other"), combinations(IDS, 2))
+def test_any_two_differ_in_every_text_in_tools_or_ways_and_in_temperature(
+    one: str, other: str, language: str
+) -> None:
+    a, b = LIBRARY.get(one), LIBRARY.get(other)
+    for text in (Persona.name, Persona.description, Persona.greeting, Persona.brief):
+        assert text(a, language) != text(b, language)
     for kind in ERROR_KINDS:
-        assert socrates.error(kind, language) != euler.error(kind, language)
-    lines = set(socrates.manner(language).splitlines())
-    shared = lines & set(euler.manner(language).splitlines()) - {""}
+        assert a.error(kind, language) != b.error(kind, language)
+    lines = set(a.manner(language).splitlines())
+    shared = lines & set(b.manner(language).splitlines()) - {""}
     assert len(shared) <= 4, shared
-    assert "schedule_reminder" in socrates.tools and "schedule_reminder" not in euler.tools
-    assert "calculate" in euler.tools and "calculate" not in socrates.tools
-    assert socrates.model.temperature != euler.model.temperature
+    assert (a.tools, a.capabilities) != (b.tools, b.capabilities)
+    assert a.model.temperature != b.model.temperature
