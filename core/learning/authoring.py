@@ -36,6 +36,7 @@ from core.learning.items import (
     label,
     options,
 )
+from core.learning.latex import plain_math
 from core.learning.numbers import exact
 from core.learning.units import quantities, unit
 from core.llm.port import ChatMessage, ChatModel
@@ -275,9 +276,9 @@ def _consistent(text: str, key: Key) -> None:
             if not all(gaps):
                 raise Unusable("a gap has no answer")
         case NumberKey(value=value, unit=written):
-            if exact(value) is None:
+            if exact(plain_math(value)) is None:
                 raise Unusable(f"value {value!r} is no number")
-            if written not in ("%", "‰") and unit(written) is None:
+            if written not in ("%", "‰") and unit(plain_math(written)) is None:
                 raise Unusable(f"unit {written!r} is no unit")
         case _:
             pass
@@ -313,7 +314,7 @@ _CATCH_ALL: Final = frozenset(
 
 
 def _same_value(one: str, other: str) -> bool:
-    left, right = quantities(one), quantities(other)
+    left, right = quantities(plain_math(one)), quantities(plain_math(other))
     return bool(left and right) and right[0].measured_in(left[0].unit) == left[0].value
 
 

@@ -30,6 +30,7 @@ from core.learning.items import (
     label,
     options,
 )
+from core.learning.latex import plain_math
 from core.learning.numbers import exact, readings
 from core.learning.units import NO_UNIT, Quantity, Unit, quantities, unit
 from core.tools.algebra import equivalent
@@ -137,11 +138,11 @@ async def graded(question: Question, answer: str, *, seed: str) -> Grade:
     key = question.key
     if found.verdict is not Verdict.UNDECIDED or not isinstance(key, ExpressionKey):
         return found
-    given = answer.strip().strip("`$").rstrip(".。")
-    if not _is_expression(given) or _tight(given) in _tight(question.text):
+    given = plain_math(answer.strip().strip("`$").rstrip(".。"))
+    if not _is_expression(given) or _tight(given) in _tight(plain_math(question.text)):
         # What only repeats the question is equivalent, and may be just what was to be rewritten.
         return found
-    match await equivalent(key.value, given):
+    match await equivalent(plain_math(key.value), given):
         case True:
             return RIGHT
         case False:
@@ -189,7 +190,7 @@ def _free(key: FreeKey, answer: str) -> Grade:
     for accepted in key.accepted:
         if plain_words(accepted) in (said, bare):
             return RIGHT
-        wanted = quantities(accepted)
+        wanted = quantities(plain_math(accepted))
         if wanted:
             given = quantities(_without_lead(answer))
             if any(_equal(one, other, 0.0) for one in wanted for other in given):
@@ -199,8 +200,9 @@ def _free(key: FreeKey, answer: str) -> Grade:
 
 def _number(key: NumberKey, answer: str) -> Grade:
     share = key.unit in _SHARES
-    value = exact(f"{key.value}{key.unit}" if share else key.value)
-    kind = NO_UNIT if share else unit(key.unit)
+    written = plain_math(key.value)
+    value = exact(f"{written}{key.unit}" if share else written)
+    kind = NO_UNIT if share else unit(plain_math(key.unit))
     given = quantities(_without_lead(answer))
     if value is None or kind is None or not given:
         return UNDECIDED
@@ -208,7 +210,7 @@ def _number(key: NumberKey, answer: str) -> Grade:
     if any(_equal(target, each, key.tolerance) for each in given):
         return RIGHT
     if share:
-        plain = readings(key.value)
+        plain = readings(written)
         bare = [each.value for each in given if each.bare]
         return RIGHT if any(_near(p, b, key.tolerance) for p in plain for b in bare) else WRONG
     if not key.unit:
@@ -247,10 +249,11 @@ def _unknown(kind: Unit) -> bool:
 
 
 def _without_lead(answer: str) -> str:
-    return _NAMED.sub("", _LEAD.sub("", answer.strip()))
+    return _NAMED.sub("", _LEAD.sub("", plain_math(answer).strip()))
 
 
 def _same_expression(wanted: str, answer: str) -> bool:
+    wanted, answer = plain_math(wanted), plain_math(answer)
     given = {_tight(answer), _tight(_NAMED.sub("", answer))}
     if given & {_tight(wanted), _tight(_NAMED.sub("", wanted))}:
         return True
@@ -274,7 +277,8 @@ def _choice(shown: Sequence[str], right: str, answer: str) -> Grade:
 
 def _chosen(shown: Sequence[str], answer: str) -> int | None:
     """Which of the options an answer names, by letter, number or words; None unless it is one."""
-    by_words = [i for i, each in enumerate(shown) if plain_words(each) == plain_words(answer)]
+    said = plain_words(plain_math(answer))
+    by_words = [i for i, each in enumerate(shown) if plain_words(plain_math(each)) == said]
     if len(by_words) == 1:
         return by_words[0]
     plain = unicodedata.normalize("NFKC", _LEAD.sub("", answer.strip())).casefold()
@@ -340,8 +344,8 @@ def _fits(given: str, accepted: Iterable[str]) -> bool:
     for each in accepted:
         if plain_words(each) in said:
             return True
-        found = readings(given)
-        if found and (wanted := readings(each)) and wanted[0] in found:
+        found = readings(plain_math(given))
+        if found and (wanted := readings(plain_math(each))) and wanted[0] in found:
             return True
     return False
 

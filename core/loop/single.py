@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final
 
 from core.llm.port import ChatMessage, ChatModel, ChatRequest, ContentDelta, ModelError
 from core.loop.gates import answer_limit
 from core.loop.history import estimate_messages
 from core.loop.scrub import scrub
+
+_BACKSLASH: Final = re.compile(r"\\\\|\\u[0-9a-fA-F]{4}|\\([A-Za-z]+|.)?", re.DOTALL)
+_AS_JSON_KNOWS: Final = 'bfnrt"\\/'
+_TEX: Final = (
+    "bar beta begin big bigl bigr binom bmatrix bmod boldsymbol bot boxed bullet "
+    "fbox flat forall frac "
+    "nabla natural nearrow neg neq ngeq nleq nmid not notin nsubseteq nu "
+    "rangle rbrace rceil Re rfloor rho right rightarrow rightleftharpoons rm "
+    "tan tanh tau text textbf textit tfrac therefore theta tilde times to top triangle"
+)
+"""Commands that begin like an escape of JSON."""
+_COMMANDS: Final = frozenset(_TEX.split())
 
 
 class Unanswered(Exception):
@@ -51,9 +64,11 @@ async def single(
 def object_in(text: str) -> Mapping[str, Any] | None:
     """Return the last JSON object that a text holds, whatever stands around it; None for none.
 
-    Models put objects into fences, and words before and behind them.
+    Models put objects into fences, and words before and behind them; and they write formulas with
+    single backslashes, which JSON would take for a tab in ``\\times`` and refuse in ``\\sqrt``.
     """
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(strict=False)  # a line break inside a text is one
+    text = _BACKSLASH.sub(_kept, text)
     found: Mapping[str, Any] | None = None
     at = text.find("{")
     while at >= 0:
@@ -65,3 +80,13 @@ def object_in(text: str) -> Mapping[str, Any] | None:
             found = value
         at = text.find("{", end)
     return found
+
+
+def _kept(found: re.Match[str]) -> str:
+    """An escape as it is, where JSON knows it and TeX does not; else a backslash that stays one."""
+    whole, name = found[0], found[1]
+    if whole == "\\\\" or (name is None and len(whole) > 1):
+        return whole  # an escaped backslash, or a character by its number
+    if name and name[0] in _AS_JSON_KNOWS and name not in _COMMANDS:
+        return whole
+    return f"\\{whole}"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.learning.latex import plain_math
 from core.learning.numbers import exact, readings
 from core.learning.units import quantities, unit
 
@@ -106,6 +107,7 @@ def test_no_text_breaks_it(text: str) -> None:
     readings(text)
     quantities(text)
     unit(text)
+    plain_math(text)
 
 
 @pytest.mark.parametrize(
@@ -139,6 +141,27 @@ def test_the_same_in_other_units(one: str, other: str) -> None:
 @pytest.mark.parametrize(("one", "other"), [("5 m", "5 s"), ("5 N", "5 J"), ("5 apples", "5 €")])
 def test_different_things_do_not_compare(one: str, other: str) -> None:
     assert quantities(one)[0].measured_in(quantities(other)[0].unit) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (r"\frac{1}{2}", "1/2"),
+        (r"$\dfrac34$", "3/4"),
+        (r"1\frac{1}{2}", "1 1/2"),
+        (r"\( 2x+3 \)", "2x+3"),
+        (r"6.02\times 10^{23}", "6.02× 10^23"),
+        (r"10^{-3}", "10^-3"),
+        (r"\frac{\sqrt{2}}{2}", "(sqrt(2))/(2)"),
+        (r"9.81\,\text{m/s}^{2}", "9.81 m/s^2"),
+        (r"75\%", "75%"),
+        (r"20^{\circ}\text{C}", "20° C"),
+        ("$5 and $6", "$5 and $6"),
+        ("plain  text", "plain  text"),
+    ],
+)
+def test_a_formula_is_read_in_plain_signs(text: str, plain: str) -> None:
+    assert plain_math(text) == plain
 
 
 @pytest.mark.parametrize("text", ["5 m^99999", "5 m99", "3, because", "m", "2 h 30 min and more"])
