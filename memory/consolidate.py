@@ -78,9 +78,9 @@ def conclude(
         changes = _followed(files, judged.changes, judged.moved)
         then = task.then
         if task.stage is Stage.TIDY:
-            after = _after(files, changes).get(task.document)
-            revision = files.revision(task.document) if after is None else sha(after)
-            then = replace(then, tidied={**then.tidied, task.document: revision})
+            change = changes.get(task.document, Change())
+            left = len(files.entries(task.document)) - len(change.gone)
+            then = replace(then, tidied={**then.tidied, task.document: left})
         _write(files, changes, then)
     return Concluded(judged.done, judged.refused)
 
@@ -111,18 +111,23 @@ def tend(folder: LearnerFolder, night: date) -> int:
             weak = leaving(rest, surface.value, night, needed)
             put = tuple(entry for entry in resting.put if entry.id not in weak)
             changes[surface.value] = Change(put, (*resting.gone, *weak))
-        changes = _followed(files, changes, {})
+        changes = _followed(files, changes, {}, bare=True)
         _write(files, changes, replace(load(folder), tended=night))
     return sum(len(change.gone) for change in changes.values())
 
 
 def _followed(
-    files: Papers, changes: Mapping[str, Change], moved: Mapping[str, str]
+    files: Papers,
+    changes: Mapping[str, Change],
+    moved: Mapping[str, str],
+    *,
+    bare: bool = False,
 ) -> dict[str, Change]:
     """Let the third layer follow what becomes of the entries it rests on.
 
     ``moved`` leads from a merged entry to the one that took it in. What rests on an entry that is
-    gone, also by a person's hand, rests on it no more.
+    gone, also by a person's hand, rests on it no more. With ``bare``, entries that name no source
+    at all go too.
     """
     result = dict(changes)
     living: set[str] = set()
@@ -134,9 +139,8 @@ def _followed(
     for name in PROFILES:
         change = result.get(name, Change())
         standing = {entry.id: entry for entry in (*files.entries(name), *change.put)}
-        resting = _resting(
-            [entry for entry in standing.values() if entry.id not in change.gone], living, leads
-        )
+        staying = [entry for entry in standing.values() if entry.id not in change.gone]
+        resting = _resting([one for one in staying if one.sources or bare], living, leads)
         put = {entry.id: entry for entry in (*change.put, *resting.put)}
         gone = (*change.gone, *resting.gone)
         kept = tuple(entry for entry in put.values() if entry.id not in gone)

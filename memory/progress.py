@@ -47,8 +47,8 @@ class Progress:
     """The night for which entries were last held against their sources."""
     next_audit: int = 0
     """Whose turn it is then, counted over all documents."""
-    tidied: Mapping[str, str] = field(default_factory=dict)
-    """Document → revision that was found tidy, or that tidying left."""
+    tidied: Mapping[str, int] = field(default_factory=dict)
+    """Document → how many entries the last tidying left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _read(stored: Mapping[str, Any]) -> Progress:
         tended=_date(stored["tended"]),
         audited=_date(stored["audited"]),
         next_audit=int(stored["next_audit"]),
-        tidied={str(key): str(value) for key, value in stored["tidied"].items()},
+        tidied={str(key): int(value) for key, value in stored["tidied"].items()},
     )
 
 

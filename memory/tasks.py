@@ -37,6 +37,8 @@ AUDIT_EVERY: Final = timedelta(days=7)
 """One document each time, so a call or two a week."""
 TIDY_FROM: Final = 12
 """Entries below which a document is tidy."""
+GROWN: Final = 5
+"""Entries that came since it was tidied, from which it is tidied again."""
 ANSWERED: Final = "answered"
 IN_GROUP: Final = "asked in a group"
 """How an event begins that was said where others read along."""
@@ -93,7 +95,7 @@ def next_task(
         return _learning(files, progress, around, tokens >> min(tries, 6), tries)
     if fresh := unraised(files, progress):
         return _raising(files, progress, fresh, tokens >> min(tries, 6), tries)
-    if night is not None and (progress.audited is None or night - progress.audited >= AUDIT_EVERY):
+    if night is not None:
         return _nightly(files, progress, night, tokens >> min(tries, 6))
     return None
 
@@ -163,18 +165,23 @@ def _raising(
 
 
 def _nightly(files: Papers, progress: Progress, night: date, tokens: int) -> Task | None:
-    """The document whose turn it is: tidied when there is much in it, else audited."""
+    """What is crowded is tidied, before age and size take something away; once a week the
+    document whose turn it is is held against its sources."""
+    sizes = {name: len(files.entries(name)) for name in _DOCUMENTS}
+    grown = {name: size - progress.tidied.get(name, 0) for name, size in sizes.items()}
+    for name, size in sizes.items():
+        if crowded(name, size) and grown[name] >= GROWN:
+            return _tidying(files, progress, name, tokens)
+    if progress.audited is not None and night - progress.audited < AUDIT_EVERY:
+        return None
     for step in range(len(_DOCUMENTS)):
         turn = (progress.next_audit + step) % len(_DOCUMENTS)
         name = _DOCUMENTS[turn]
-        entries = files.entries(name)
-        if not entries:
-            continue
-        full = len(entries) >= TIDY_FROM or crowded(name, len(entries))
-        if full and progress.tidied.get(name) != files.revision(name):
+        if sizes[name] >= TIDY_FROM and grown[name] >= GROWN:
             return _tidying(files, progress, name, tokens)
-        then = replace(progress, audited=night, next_audit=turn + 1)
-        return _auditing(files, then, name, tokens)
+        if sizes[name]:
+            then = replace(progress, audited=night, next_audit=turn + 1)
+            return _auditing(files, then, name, tokens)
     return None
 
 

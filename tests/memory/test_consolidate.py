@@ -419,3 +419,20 @@ def test_two_who_consolidate_at_once_do_it_once(tmp_path: Path) -> None:
         done = list(pool.map(attempt, texts))
     assert done.count(True) == 1
     assert [one.text for one in entries(home, Surface.CHAT)] == [texts[done.index(True)]]
+
+
+def test_a_crowded_document_is_tidied_before_anything_is_taken_away(tmp_path: Path) -> None:
+    home = folder(tmp_path)
+    happened(home, "asked: hello")
+    step(home)
+    lately = "".join(
+        fact(f"Works on topic {n}", key=str(ULID.from_datetime(NOON + timedelta(seconds=n))))
+        for n in range(16)
+    )
+    put(home.profile(Profile.RECENT), lately)
+    night = task_of(home, night=TODAY)
+    assert (night.stage, night.document) == (Stage.TIDY, "recent")
+    merge = {"op": "merge", "ids": ["m1", "m2"], "text": "Works on topics 0 and 1"}
+    conclude(home, night, answer(merge), TODAY, new_id)
+    assert len(entries(home, Profile.RECENT)) == 15
+    assert task_of(home, night=TODAY).stage is Stage.AUDIT  # a little more is no reason
