@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from bots.command_line import consolidate, doctor, people, setup, talk, tutor
+from bots.command_line import consolidate, doctor, nudge, people, personas, setup, talk
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,12 +22,12 @@ app.command()(talk.chat)
 app.command()(talk.serve)
 app.command()(setup.init)
 app.command()(doctor.doctor)
-app.command()(tutor.nudge)
+app.command()(nudge.nudge)
 app.command()(people.learners)
 app.add_typer(people.access, name="access")
 people.memory.command("consolidate")(consolidate.consolidate)
 app.add_typer(people.memory, name="memory")
-app.add_typer(tutor.persona, name="persona")
+app.add_typer(personas.persona, name="persona")
 
 
 def _version(wanted: bool) -> None:

@@ -51,9 +51,25 @@ def resolve(personas: PersonaLibrary, *ids: str | None) -> Persona:
 
 
 def tuned(budget: Budget, persona: Persona, *, small: bool) -> Budget:
-    """Return a capability's budget as it holds for a persona, and for a ``small`` model."""
+    """Return a capability's budget as it holds for a persona, and for a ``small`` model.
+
+    A persona may want less than the settings allow, never more.
+    """
     if persona.model.temperature is not None:
         budget = replace(budget, temperature=persona.model.temperature)
+    least = persona.budget
+    budget = replace(
+        budget,
+        max_rounds=min(budget.max_rounds, least.max_rounds or budget.max_rounds),
+        max_tool_calls=budget.max_tool_calls
+        if least.max_tool_calls is None
+        else min(budget.max_tool_calls, least.max_tool_calls),
+        deadline_seconds=min(
+            budget.deadline_seconds, least.deadline_seconds or budget.deadline_seconds
+        ),
+        # No limit is written as 0.
+        cost_limit=min(filter(None, (budget.cost_limit, least.cost)), default=0.0),
+    )
     if small:
         most = min(budget.responding_max_tokens, SMALL_ANSWER_TOKENS)
         budget = replace(budget, responding_max_tokens=most, answer_now_max_tokens=most)

@@ -11,7 +11,15 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from personas.problem import Problem, nearest
-from personas.schema import ERROR_KINDS, FrontMatter, ModelOverrides, Routing, Strict, validate
+from personas.schema import (
+    ERROR_KINDS,
+    FrontMatter,
+    ModelOverrides,
+    Narrowing,
+    Routing,
+    Strict,
+    validate,
+)
 from personas.source import Source, SourceError, read
 
 __all__ = [
@@ -76,6 +84,8 @@ class Persona(Strict):
     routing: Routing
     """How a message finds the one that answers it."""
     model: ModelOverrides
+    budget: Narrowing
+    """What one answer may use at most."""
     texts: tuple[PersonaTexts, ...]
     """One for each language, in their order."""
 
@@ -228,6 +238,7 @@ def _build(front: FrontMatter, source: Source) -> Persona:
         capabilities=front.capabilities,
         routing=front.routing,
         model=front.model,
+        budget=front.budget,
         texts=tuple(
             PersonaTexts(
                 language=language,

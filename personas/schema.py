@@ -76,6 +76,17 @@ class ModelOverrides(Strict):
     """A model of the configured provider."""
 
 
+class Narrowing(Strict):
+    """What one answer may use at most, where a persona wants less than the settings allow."""
+
+    max_rounds: Annotated[int, Field(ge=1, le=100)] | None = None
+    """Calls of the model."""
+    max_tool_calls: Annotated[int, Field(ge=0, le=1_000)] | None = None
+    deadline_seconds: Annotated[float, Field(ge=1, le=86_400, allow_inf_nan=False)] | None = None
+    cost: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] | None = None
+    """Money, in the currency of the prices that are set."""
+
+
 class ErrorTexts(Strict):
     """Own texts by the reason a turn could not be answered; a reason left out has none."""
 
@@ -117,6 +128,7 @@ class FrontMatter(Strict):
     capabilities: Annotated[Names, Field(min_length=1)]
     routing: Routing = "first"
     model: ModelOverrides = ModelOverrides()
+    budget: Narrowing = Narrowing()
     errors: ErrorTexts = ErrorTexts()
 
 
@@ -133,6 +145,8 @@ FORMS = {
     "routing": "Write `routing: first`, or `routing: classifier` to have the model choose.",
     "model": "Write `temperature:` with a number from 0 to 2, `name:` with a model's name, "
     "or leave the key out.",
+    "budget": "Write `max_rounds: 4`, `max_tool_calls:`, `deadline_seconds:` or `cost:` with a "
+    "number, or leave the key out.",
     "errors": "Write one text of at most 400 characters for each language under a kind: "
     f"{', '.join(ERROR_KINDS)}.",
 }
@@ -275,6 +289,7 @@ def _explain(error: ValidationError, source: Source, path: Path) -> Iterator[Pro
     levels: dict[KeyPath, set[str]] = {
         (): set(FrontMatter.model_fields),
         ("model",): set(ModelOverrides.model_fields),
+        ("budget",): set(Narrowing.model_fields),
         ("errors",): set(ErrorTexts.model_fields),
     }
     guesses: dict[KeyPath, str | None] = {

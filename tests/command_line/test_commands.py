@@ -183,7 +183,7 @@ def test_what_is_remembered_is_shown_by_account_and_by_learner(
 def test_a_broken_persona_is_named_with_file_line_and_key_and_left_out(
     run: Run, installation: Installation
 ) -> None:
-    assert run("persona", "check").out == "2 personas are fine.\n"
+    assert run("persona", "check").out == "4 personas are fine.\n"
     own = installation.data / "personas"
     own.mkdir()
     (own / "ada.md").write_text("---\nid: ada\nnme: Ada\n---\nTeach.\n", encoding="utf-8")
@@ -193,11 +193,58 @@ def test_a_broken_persona_is_named_with_file_line_and_key_and_left_out(
         assert re.search(r"ada\.md:3: nme is not a known key\. Did you mean `name`\?", broken.err)
     listed = run("persona", "list")
     assert listed.status == 0
-    assert [line.split()[0] for line in listed.out.splitlines()] == ["socrates", "euler", "hopper", "humboldt"]
+    assert [line.split()[0] for line in listed.out.splitlines()] == [
+        "socrates",
+        "euler",
+        "hopper",
+        "humboldt",
+    ]
     assert "ada.md:3" in listed.err
     missing = run("persona", "check", "nowhere.md")
     assert missing.status == 1
     assert "nowhere.md" in missing.err
+
+
+def test_a_persona_is_shown_with_what_it_may_use_and_what_the_model_is_told(run: Run) -> None:
+    shown = run("persona", "show", "euler")
+    assert shown.status == 0
+    assert shown.out.startswith("euler  Euler: Mathematics.")
+    assert "calculate" in shown.out and "capabilities: chat, solve" in shown.out
+    assert "solve: 12 rounds" in shown.out and "## The hint ladder" in shown.out
+    assert "欧拉" in run("persona", "show", "euler", "--language", "zh").out
+    unknown = run("persona", "show", "eular")
+    assert unknown.status == 1 and "There is no" in unknown.err
+
+
+def test_a_new_persona_is_a_whole_file_to_change_and_can_be_chosen(
+    run: Run, installation: Installation
+) -> None:
+    made = run("persona", "new", "ada", "--name", 'Ada "L": x', "--like", "hopper")
+    file = installation.data / "personas" / "ada.md"
+    assert made.status == 0 and str(file) in made.out
+    assert run("persona", "check", str(file)).out == "1 persona is fine.\n"
+    assert 'ada  Ada "L": x: Programming' in run("persona", "list").out
+    before = file.read_bytes()
+    again = run("persona", "new", "ada", "--name", "Other")
+    assert again.status == 1 and "is there already" in again.err
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (("A B", "--name", "x"), "is no id"),
+        (("../ada", "--name", "x"), "is no id"),
+        (("ada", "--name", "x", "--like", "plato"), "no packaged persona “plato”"),
+        (("ada", "--name", "x" * 41), "at most 40 characters"),
+    ],
+)
+def test_a_persona_that_cannot_be_made_is_not_made(
+    run: Run, installation: Installation, arguments: tuple[str, ...], advice: str
+) -> None:
+    refused = run("persona", "new", *arguments)
+    assert refused.status == 1 and advice in refused.err
+    assert not list((installation.data / "personas").glob("*.md"))
 
 
 # --- nudges -------------------------------------------------------------------------------------

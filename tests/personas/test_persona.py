@@ -96,7 +96,13 @@ def test_a_later_folder_replaces_by_id_and_adds(tmp_path: Path) -> None:
     write(tmp_path / "two", "mine.md", changed("id: ada", "id: euler"))
     library = PersonaLibrary.load(tmp_path / "one", tmp_path / "two")
     assert library.problems == ()
-    assert [persona.id for persona in library.all()] == ["socrates", "ada", "euler", "hopper", "humboldt"]
+    assert [persona.id for persona in library.all()] == [
+        "socrates",
+        "ada",
+        "euler",
+        "hopper",
+        "humboldt",
+    ]
     assert library.default.name("en") == "Ada"
     assert library.get("euler").name("en") == "Ada"
 
@@ -112,7 +118,13 @@ def test_a_broken_file_is_left_out_and_the_others_load(tmp_path: Path) -> None:
     broken = write(tmp_path, "aaa.md", "---\nid: [\n---\n")
     write(tmp_path, "ada.md", SAMPLE)
     library = PersonaLibrary.load(tmp_path)
-    assert [persona.id for persona in library.all()] == ["socrates", "ada", "euler", "hopper", "humboldt"]
+    assert [persona.id for persona in library.all()] == [
+        "socrates",
+        "ada",
+        "euler",
+        "hopper",
+        "humboldt",
+    ]
     assert [problem.path for problem in library.problems] == [broken]
 
 
@@ -181,7 +193,8 @@ def test_an_unknown_persona_is_named_with_those_that_exist() -> None:
         library.get("socrate")
     assert isinstance(caught.value, PersonaUnknown)
     assert str(caught.value) == (
-        "There is no persona `socrate`. Did you mean `socrates`? There are: euler, hopper, humboldt, socrates."
+        "There is no persona `socrate`. Did you mean `socrates`? "
+        "There are: euler, hopper, humboldt, socrates."
     )
 
 

@@ -1,4 +1,4 @@
-"""``partners persona`` and ``partners nudge``: the tutors, and one sweep by hand."""
+"""``partners nudge``: one sweep by hand."""
 
 from __future__ import annotations
 
@@ -13,60 +13,6 @@ from bots.command_line.start import fail, ground
 
 FURTHEST = 100
 """Years from now that a sweep may be judged as of: beyond, dates cease to be reckoned well."""
-
-persona = typer.Typer(no_args_is_help=True, help="The tutors one can choose from.")
-
-
-@persona.command("list")
-def list_() -> None:
-    """Show every persona.
-
-    Example: partners persona list
-    """
-    from bots.app import load_personas
-
-    with ground(quiet=True) as base:
-        language = base.settings.language
-        for one in load_personas(base.settings).all():
-            typer.echo(f"{one.id}  {one.name(language)}: {one.description(language)}")
-
-
-@persona.command()
-def check(
-    path: Annotated[
-        Path | None, typer.Argument(help="A persona file or a folder of them; else all.")
-    ] = None,
-) -> None:
-    """Check persona files and name file, line and key of what is wrong.
-
-    Example: partners persona check data/personas/ada.md
-    """
-    from core.capabilities.registry import CAPABILITIES
-    from core.tools.own import NAMES
-    from personas.persona import PACKAGED, files
-    from personas.persona import check as problems_of
-
-    with ground(quiet=True) as base:
-        words = base.settings.words
-        own = base.settings.data / "personas"
-        folders = [path] if path else [PACKAGED, *([own] if own.is_dir() else [])]
-        checked: list[Path] = []
-        for folder in folders:
-            if not folder.exists():
-                fail(words("There is no file or folder {path}.", path=folder))
-            checked += files(folder) if folder.is_dir() else [folder]
-        problems = [
-            problem
-            for file in checked
-            for problem in problems_of(
-                file, tools=NAMES, capabilities={one.name for one in CAPABILITIES}
-            )
-        ]
-        for problem in problems:
-            typer.echo(str(problem), err=True)
-        if problems:
-            raise SystemExit(1)
-        typer.echo(words.plural("{n} persona is fine.", "{n} personas are fine.", len(checked)))
 
 
 def nudge(
