@@ -6,16 +6,15 @@ fails, or its answer names none, the first one answers.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 import secrets
 from collections.abc import Sequence
-from contextlib import aclosing
 from typing import Final
 
 from core.capabilities.capability import Capability
-from core.llm.port import ChatMessage, ChatModel, ChatRequest, ContentDelta, ModelError
+from core.llm.port import ChatMessage, ChatModel
+from core.loop.single import Unanswered, single
 
 log = logging.getLogger(__name__)
 
@@ -32,17 +31,13 @@ async def choose(
     """Return the one of ``among`` that ``text`` asks for. Raises nothing but cancellation."""
     if len(among) < 2 or not text.strip():
         return among[0]
-    request = ChatRequest(_messages(text, among), (), ANSWER_TOKENS, 0.0)
-    said = ""
     try:
-        async with asyncio.timeout(seconds):
-            deadline = asyncio.get_running_loop().time() + seconds
-            async with aclosing(model.stream(request, deadline=deadline)) as events:
-                async for event in events:
-                    if isinstance(event, ContentDelta):
-                        said += event.text
-    except (ModelError, TimeoutError) as error:
-        log.warning("no choice of a capability came (%s)", type(error).__name__)
+        said = await single(
+            model, _messages(text, among), max_tokens=ANSWER_TOKENS, seconds=seconds
+        )
+    except Unanswered as error:
+        log.warning("no choice of a capability came: %s", error)
+        return among[0]
     words = re.findall(r"[a-z_]+", said.lower())
     return next((one for word in reversed(words) for one in among if one.name == word), among[0])
 
