@@ -58,7 +58,7 @@ class Quizzes:
         return Command(spec, self._quiz)
 
     def action(self) -> Action:
-        """The buttons of a quiz: ``quiz:ID:NTH:WHAT``."""
+        """The buttons of a quiz: ``quiz:ID:NTH:WHAT``; a bare ``quiz:`` begins one."""
         return Action("quiz", self._press, slow=True)
 
     async def pending(self, request: Request) -> Sheet | None:
@@ -201,6 +201,8 @@ class Quizzes:
     # --- the buttons ------------------------------------------------------------------------------
 
     async def _press(self, request: Request) -> Answer:
+        if not request.arguments:
+            return await self._quiz(request)
         quiz_id, _, rest = request.arguments.partition(":")
         nth_text, _, what = rest.partition(":")
         nth = int(nth_text) if nth_text.isascii() and nth_text.isdigit() else -1

@@ -41,17 +41,13 @@ def start(personas: PersonaLibrary, partners: Partners, small_model: bool) -> Co
         text = persona.greeting(words.language)
         if small_model:
             text = f"{text}\n\n{small_model_notice(words)}"
-        return Reply(
-            Document(
-                markdown=text,
-                buttons=(
-                    (
-                        Button(label=words("Choose a tutor"), action="persona:"),
-                        Button(label=words("How this works"), action="help:"),
-                    ),
-                ),
-            )
-        )
+        ways = [
+            Button(label=words("Choose a tutor"), action="persona:"),
+            Button(label=words("How this works"), action="help:"),
+        ]
+        if not small_model:
+            ways.insert(0, Button(label=words("Quiz me"), action="quiz:"))
+        return Reply(Document(markdown=text, buttons=(tuple(ways),)))
 
     async def handle(request: Request) -> Answer:
         return partial(greet, request=request)

@@ -229,7 +229,7 @@ async def test_a_quiz_of_somebody_else_cannot_be_pressed(
         [said] = await home.press_forged(eve, hello, f"quiz:{quiz_id}:0:{what}")
         assert "over" in said.text
         assert "ATP" not in said.text
-    for nonsense in ("quiz:", "quiz:x:y:z", "quiz::::", f"quiz:{quiz_id}:-1:A"):
+    for nonsense in ("quiz:x:y:z", "quiz::::", f"quiz:{quiz_id}:-1:A"):
         [said] = await home.press_forged(ada, hello, nonsense)
         assert said.text
     assert (await quizzes(home))[0].position == 0
@@ -334,6 +334,15 @@ async def test_the_calls_of_a_quiz_are_counted(
     await begin(home, openai, ada, FREE)
     turns = await home.read(lambda s: list(s.exec(select(Turn))))
     assert sum(turn.prompt_tokens for turn in turns) == 100
+
+
+async def test_the_greeting_leads_to_a_quiz(home: Home, openai: OpenAIServer, ada: Person) -> None:
+    hello = await home.tell(ada, "/start")
+    _, [said] = await home.press(hello, "Quiz me")
+    assert "/quiz fractions 5" in said.text
+    await begin(home, openai, ada)
+    _, [said] = await home.press(hello, "Quiz me")
+    assert said.text.startswith("1/3")
 
 
 async def test_a_quiz_without_a_topic_is_about_the_talk(

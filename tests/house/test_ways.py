@@ -221,7 +221,7 @@ async def test_a_button_of_another_version_says_that_it_is_out_of_date(
 ) -> None:
     ada = telegram.user(7, "Ada")
     message = await home.tell(ada, "/start")
-    [answer] = await home.press_forged(ada, message, "quiz:1:2")
+    [answer] = await home.press_forged(ada, message, "nothing:1:2")
     assert "out of date" in answer.text
 
 
