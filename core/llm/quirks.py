@@ -26,8 +26,8 @@ class Quirks:
     images: bool = True
     """Takes pictures."""
     late_system: bool = True
-    """Takes system messages after the first one. Else they go with the user's message that follows:
-    some providers would move them to the beginning, templates of open models refuse them."""
+    """Takes system messages after the first one. Else they are joined at the beginning: some
+    providers would move them there, templates of open models refuse them elsewhere."""
     stop: bool = True
     """Takes stop sequences."""
     json_object: bool = True

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -60,20 +59,13 @@ def body_of(name: str, request: ChatRequest, quirks: Quirks) -> dict[str, Any]:
     return body
 
 
-def _placed(request: ChatRequest, quirks: Quirks) -> Iterator[ChatMessage]:
-    """The messages; a late system message goes with the user's that follows, where it has to."""
-    held: list[str] = []
-    for number, message in enumerate(request.messages):
-        late = message.role == "system" and number > 0
-        if late and not quirks.late_system:
-            held.append(message.content)
-        elif held and message.role == "user":
-            yield replace(message, content="\n\n".join((*held, message.content)))
-            held.clear()
-        else:
-            yield message
-    if held:
-        yield ChatMessage("user", "\n\n".join(held))
+def _placed(request: ChatRequest, quirks: Quirks) -> Sequence[ChatMessage]:
+    """The messages; all instructions at the beginning, where they have to be."""
+    messages = request.messages
+    if quirks.late_system or not any(one.role == "system" for one in messages[1:]):
+        return messages
+    orders = "\n\n".join(one.content for one in messages if one.role == "system")
+    return (ChatMessage("system", orders), *(one for one in messages if one.role != "system"))
 
 
 def _message(message: ChatMessage, quirks: Quirks) -> dict[str, Any]:

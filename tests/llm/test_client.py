@@ -447,7 +447,7 @@ LATE = (
 )
 
 
-async def test_late_instructions_go_with_the_question_where_the_template_wants_them_first(
+async def test_late_instructions_go_to_the_beginning_where_the_template_wants_them_there(
     server: OpenAIServer, model: OpenAIModel
 ) -> None:
     server.default = Reply("Noon.")
@@ -459,5 +459,5 @@ async def test_late_instructions_go_with_the_question_where_the_template_wants_t
     assert len(later) == 2
     for messages in later:
         assert [one["role"] for one in messages] == ["system", "user", "assistant", "user"]
-        assert messages[0]["content"] == "Teach."
-        assert messages[-1]["content"] == "It is noon.\n\nWhen?"
+        assert messages[0]["content"] == "Teach.\n\nIt is noon."
+        assert messages[-1]["content"] == "When?", "never in the learner's role"
