@@ -154,7 +154,8 @@ _BLIND: Final = re.compile(
 )
 _MISPLACED: Final = re.compile(
     r"system (?:message|role|prompt)s?\b.{0,40}\b(?:begin|first|start|position|once|single|one\b)"
-    r"|(?:only|multiple|more than one|unexpected|second) (?:the |one )?system (?:message|role|prompt)"
+    r"|(?:only|multiple|more than one|unexpected|second) (?:the |one )?"
+    r"system (?:message|role|prompt)"
     r"|roles must alternate|role 'system'|role `system`",
     re.IGNORECASE,
 )
