@@ -17,7 +17,8 @@ from datetime import date, datetime
 
 from memory.aging import leaving
 from memory.entries import Noted, changed
-from memory.judging import Change, judge
+from memory.ground import Change
+from memory.judging import judge
 from memory.layers import LearnerFolder, Profile, Surface
 from memory.ops import parse_answer
 from memory.papers import PROFILES, SURFACES, Papers, sha, words_of
@@ -36,7 +37,7 @@ class Concluded:
     done: Mapping[str, int]
     """Kind of operation → how many hold."""
     refused: Mapping[str, int]
-    """Reason (``memory.judging.Refusal``) → how many do not."""
+    """Reason (``memory.ground.Refusal``) → how many do not."""
 
 
 @dataclass(frozen=True, slots=True)

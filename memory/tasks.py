@@ -16,8 +16,9 @@ from memory import asking
 from memory.aging import crowded
 from memory.document import Audience
 from memory.entries import Noted
+from memory.ground import Evidence, Ground, Shelf
 from memory.journal import Event
-from memory.judging import Evidence, Ground, Shelf, said_in_group
+from memory.judging import said_in_group
 from memory.layers import LearnerFolder, Surface
 from memory.ops import Add, Delete, Edit, Merge, Operation
 from memory.orders import claims_success, is_order, is_reported

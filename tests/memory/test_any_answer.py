@@ -79,7 +79,7 @@ PLAIN = st.one_of(
 OPERATIONS = st.lists(PLAIN | ODD, max_size=6)
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(OPERATIONS, min_size=1, max_size=4))
 def test_any_answers_leave_a_persons_lines_and_only_entries_that_hold(
     answers: list[list[dict[str, Any]]],

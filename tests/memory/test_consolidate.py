@@ -16,7 +16,7 @@ from memory import Event, LearnerFolder, Surface, append
 from memory.consolidate import Concluded, Drifted, backlog, conclude, tend
 from memory.document import parse
 from memory.entries import Noted, noted
-from memory.judging import Refusal
+from memory.ground import Refusal
 from memory.layers import Profile
 from memory.ops import Unreadable
 from memory.progress import FILE, load

@@ -9,7 +9,8 @@ import pytest
 
 from memory.document import Audience
 from memory.entries import Noted
-from memory.judging import Evidence, Ground, Judged, Refusal, Shelf, judge
+from memory.ground import Evidence, Ground, Judged, Refusal, Shelf
+from memory.judging import judge
 from memory.ops import Add, Delete, Edit, Merge, Operation, Parsed
 
 DAY = date(2026, 12, 2)
