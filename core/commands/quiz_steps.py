@@ -21,13 +21,14 @@ from core.learning.items import PRODUCED, Question
 from core.learning.judge import Judgement
 from core.learning.quiz import Graded, Sheet
 from core.scheduling.consent import reminders_begin
-from core.store.tables import Learner
+from core.store.tables import Card, Learner
 from memory.journal import Event
 from memory.layers import Surface
 
 
 def begun(request: Request, topic: str, questions: tuple[Question, ...], session: Session) -> Reply:
     """Store a quiz and ask its first question."""
+    put_away(session, request)
     sheet = quiz.begin(
         session,
         learner_id=request.learner_id,
@@ -149,12 +150,7 @@ def over(session: Session, request: Request, sheet: Sheet, before: str) -> Reply
                     "{n} more was partly right.", "{n} more were partly right.", result.partly
                 )
             )
-    today = study_date(request.now, ZoneInfo(request.zone))
-    saved = [
-        card
-        for asked in sheet.misses
-        if (card := deck.add(session, request.learner_id, quiz.card_of(asked), today, request.now))
-    ]
+    saved = _cards(session, request, sheet)
     buttons: list[tuple[Button, ...]] = []
     events = []
     if saved:
@@ -179,6 +175,24 @@ def over(session: Session, request: Request, sheet: Sheet, before: str) -> Reply
         in_place=True,
         events=tuple(events),
     )
+
+
+def put_away(session: Session, request: Request) -> None:
+    """End what is open without a word; what was missed is in /review all the same."""
+    sheet = quiz.open_quiz(session, request.conversation_id, request.learner_id)
+    if sheet is not None:
+        quiz.stop(session, sheet)
+        _cards(session, request, sheet)
+
+
+def _cards(session: Session, request: Request, sheet: Sheet) -> list[Card]:
+    """Save what was missed; cards that the learner has already are not saved again."""
+    today = study_date(request.now, ZoneInfo(request.zone))
+    saved = (
+        deck.add(session, request.learner_id, quiz.card_of(asked), today, request.now)
+        for asked in sheet.misses
+    )
+    return [card for card in saved if card is not None]
 
 
 def said_only(text: str) -> Reply:

@@ -12,6 +12,7 @@ from sqlmodel import Session, func, select
 
 from core.clock import study_date
 from core.commands.declare import Choice, CommandSpec
+from core.commands.quiz_steps import put_away
 from core.commands.request import Action, Answer, Command, Reply, Request
 from core.document import Button, Document, plain
 from core.i18n import N_, Words
@@ -137,6 +138,8 @@ def new() -> Command:
         ).one()
         conversation = session.get_one(Conversation, request.conversation_id)
         conversation.history_from = newest or 0
+        if request.private:
+            put_away(session, request)  # no word of the new talk is an answer to it
         words = request.words
         return Reply(
             Document(markdown=words("A fresh start. What shall we work on? Your cards stay."))

@@ -158,14 +158,10 @@ def begin(
     now: datetime,
     shared: bool = False,
 ) -> Sheet:
-    """Store a quiz that stands at its first question; one that was open there is stopped.
+    """Store a quiz that stands at its first question; an earlier one is for the caller to stop.
 
-    A ``shared`` one is everybody's in its chat (``core.learning.together``), which sees itself to
-    an earlier one.
+    A ``shared`` one is everybody's in its chat (``core.learning.together``).
     """
-    if not shared:
-        for earlier in _open(session, conversation_id, learner_id):
-            earlier.state = QuizState.STOPPED
     quiz_id = new_id(now)
     items = [Asked(new_id(now), question) for question in questions]
     insert_rows(

@@ -263,6 +263,22 @@ async def test_a_new_quiz_takes_the_place_of_an_open_one(
     assert "Done. All 1 right." in (await home.tell(ada, "20 m/s")).text
 
 
+async def test_a_fresh_start_ends_it_and_keeps_what_was_missed(
+    home: Home, openai: OpenAIServer, ada: Person
+) -> None:
+    await begin(home, openai, ada, NUMBER, FREE)
+    await home.tell(ada, "11 m/s")
+    assert "A fresh start" in (await home.tell(ada, "/new")).text
+    assert await fronts(home) == ["How fast is 36 km/h?"]
+    assert "Go on." in (await home.tell(ada, "10 m/s")).text
+    await begin(home, openai, ada, OTHER, CHOICE)
+    await home.tell(ada, "mitochondria")
+    await home.tell(ada, "0 m/s")
+    openai.script(written({**FREE, "question": "What is osmosis?"}))
+    await home.tell(ada, "/quiz osmosis 1")
+    assert "How fast is 72 km/h?" in await fronts(home)
+
+
 async def test_a_restart_in_the_middle_loses_nothing(
     home: Home, openai: OpenAIServer, ada: Person
 ) -> None:
