@@ -14,18 +14,16 @@ from typing import Final
 
 from memory import asking
 from memory.aging import crowded
-from memory.document import Audience
 from memory.entries import Noted
-from memory.ground import Evidence, Ground, Shelf
+from memory.ground import Ground, Shelf
 from memory.journal import Event
-from memory.judging import said_in_group
 from memory.layers import LearnerFolder, Surface
 from memory.ops import Add, Delete, Edit, Merge, Operation
-from memory.orders import claims_success, is_order, is_reported
 from memory.papers import PROFILES, SURFACES, Papers, sha, words_of
 from memory.progress import Ahead, Progress, ahead, load, looked_at
 from memory.recall import estimate_tokens
 from memory.sections import SAID
+from memory.sources import of_entry, of_event
 
 OVERLAP: Final = 4
 """Events before the new ones that are shown again, to understand them."""
@@ -40,11 +38,6 @@ TIDY_FROM: Final = 12
 """Entries below which a document is tidy."""
 GROWN: Final = 5
 """Entries that came since it was tidied, from which it is tidied again."""
-ANSWERED: Final = "answered"
-IN_GROUP: Final = "asked in a group"
-"""How an event begins that was said where others read along."""
-
-_GRADED: Final = (Surface.QUIZ, Surface.REVIEW, Surface.MASTERY)
 _DOCUMENTS: Final = (*SURFACES, *PROFILES)
 _ALL: Final[frozenset[type[Operation]]] = frozenset({Add, Edit, Delete, Merge})
 
@@ -126,7 +119,7 @@ def _learning(
     ground = Ground(
         shelves={name: Shelf(files.entries(name), _all_own(files, name))},
         entries=names,
-        evidence={label: _evidence(event, fresh=new) for label, event, new in shown},
+        evidence={label: of_event(event, fresh=new) for label, event, new in shown},
         allowed=_ALL,
     )
     done = frozenset(event.id for event in (*passed, *chunk))
@@ -154,7 +147,7 @@ def _raising(
     ground = Ground(
         shelves={name: Shelf(files.entries(name), files.own(name)) for name in PROFILES},
         entries={label: entry.id for label, (_, entry) in lines.items()},
-        evidence={label: _observed(entry) for label, (_, entry) in seen.items()},
+        evidence={label: of_entry(entry) for label, (_, entry) in seen.items()},
         allowed=_ALL,
         raised=True,
     )
@@ -269,32 +262,6 @@ def _all_own(files: Papers, name: str) -> tuple[str, ...]:
     """A person's lines in a document, and those of the profile, which hold everywhere."""
     lines = (*files.own(name), *(line for kind in PROFILES for line in files.own(kind)))
     return tuple(dict.fromkeys(lines))
-
-
-def _evidence(event: Event, *, fresh: bool) -> Evidence:
-    learners = not event.text.startswith(ANSWERED)
-    return Evidence(
-        target=f"e_{event.id}",
-        text=event.text,
-        day=event.at.date(),
-        fresh=fresh,
-        learners=learners,
-        graded=event.surface in _GRADED,
-        order=learners and is_order(event.text.partition(": ")[2]),
-        in_group=event.text.startswith(IN_GROUP),
-    )
-
-
-def _observed(entry: Noted) -> Evidence:
-    return Evidence(
-        target=f"m_{entry.id}",
-        text=entry.text,
-        day=entry.day,
-        graded=claims_success(entry.text) and not is_reported(entry.text),
-        order=entry.section == SAID,
-        in_group=said_in_group(entry.text),
-        shareable=entry.audience is Audience.GROUP,
-    )
 
 
 def unraised(files: Papers, progress: Progress) -> dict[str, str]:

@@ -19,7 +19,7 @@ from core.store.tables import Turn
 from core.turns.finish import EVENTS
 from memory.journal import Event, append
 from memory.layers import LearnerFolder, MemoryBusy, MemoryElsewhere
-from memory.tasks import IN_GROUP
+from memory.sources import IN_GROUP
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 def as_asked(text: str, kind: ChatKind) -> str:
     """Return what the journal says of a question; one that others heard says so.
 
-    What is learned from it then carries where it was said (``memory.tasks``).
+    What is learned from it then carries where it was said (``memory.sources``).
     """
     return f"{'asked' if kind is ChatKind.PRIVATE else IN_GROUP}: {text}"
 
