@@ -115,6 +115,25 @@ def is_entity_trouble(error: AiogramError) -> bool:
     return "parse entities" in reason or "entity_" in reason or "entities_" in reason
 
 
+def is_rich_trouble(error: AiogramError) -> bool:
+    """Tell whether a rich message was refused as such, so that a plain one has a chance.
+
+    The platform names no reason by which that could be told surely, so it is every refusal that
+    does not speak of something else.
+    """
+    reason = reason_of(error).lower()
+    other = (*_CLOSED, "not modified", "to edit not found", "can't be edited")
+    return not any(part in reason for part in other)
+
+
+def is_rich_unknown(error: AiogramError) -> bool:
+    """Tell whether the server knows no rich messages.
+
+    An older one has no such method, and finds no text in such an edit.
+    """
+    return isinstance(error, TelegramNotFound) or "text is empty" in reason_of(error).lower()
+
+
 def is_picture_trouble(error: AiogramError) -> bool:
     """Tell whether a picture was refused as such, and may still go as a file."""
     reason = reason_of(error).lower()

@@ -14,6 +14,7 @@ from aiogram.types import (
 
 from bots.names import shown_name
 from bots.telegram.media import attachments
+from bots.telegram.rich import text_of
 from core.context import Quote
 
 Origin = MessageOriginUser | MessageOriginHiddenUser | MessageOriginChat | MessageOriginChannel
@@ -60,7 +61,10 @@ def quoted(message: Message, own_id: int) -> Quote | None:
 
 
 def _text(message: Message) -> str:
-    text = (message.text or message.caption or "").replace("\x00", "").strip()
+    text = message.text or message.caption or ""
+    if message.rich_message is not None:
+        text = text_of(message.rich_message.model_dump(exclude_none=True)["blocks"])
+    text = text.replace("\x00", "").strip()
     return text or f"[{ContentType(message.content_type).value}]"
 
 

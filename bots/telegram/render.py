@@ -18,6 +18,7 @@ from bots.rendering.clean import is_blank
 from bots.rendering.compose import Style, compose
 from bots.rendering.split import split, utf16
 from bots.rendering.styled import SOLID, Kind, Styled
+from bots.telegram.rich import Block, rich
 from core.document import Button, Document
 
 MAX_TEXT = 4096
@@ -71,6 +72,8 @@ class TelegramPart:
     entities: tuple[EntitySpec, ...] = ()
     buttons: tuple[tuple[ButtonSpec, ...], ...] = ()
     """Rows; only the last part of a document has any."""
+    rich: tuple[Block, ...] = ()
+    """The same message as a rich one, where that shows more; empty where it does not."""
 
 
 def render(document: Document) -> tuple[TelegramPart, ...]:
@@ -84,6 +87,9 @@ def render(document: Document) -> tuple[TelegramPart, ...]:
     parts = [_part(piece) for piece in _pieces(styled, MAX_TEXT)]
     if not parts:
         raise ValueError("the document renders blank")
+    if len(parts) == 1:
+        # One message either way, so that it does not matter which one the server takes.
+        parts[0] = replace(parts[0], rich=rich(document.markdown) or ())
     parts[-1] = replace(parts[-1], buttons=buttons)
     return tuple(parts)
 
@@ -94,7 +100,7 @@ def plain_part(part: TelegramPart) -> TelegramPart:
     The text is the one people read, not its source. An @name that stood in code would now ring, so
     its sign is replaced by the full-width one.
     """
-    return replace(part, text=_MENTION.sub("＠", part.text), entities=())
+    return replace(part, text=_MENTION.sub("＠", part.text), entities=(), rich=())
 
 
 def _button(button: Button) -> ButtonSpec:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, aclosing
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from aiogram import Bot
@@ -29,13 +30,16 @@ from aiogram.methods import (
     SendMessage,
     SendMessageDraft,
     SendPhoto,
+    SendRichMessage,
     TelegramMethod,
 )
 from aiogram.types import (
     BufferedInputFile,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
+    InputRichMessage,
     LinkPreviewOptions,
+    Message,
     MessageEntity,
     ReplyParameters,
 )
@@ -47,6 +51,8 @@ from bots.telegram.failures import (
     fetch_error,
     is_entity_trouble,
     is_picture_trouble,
+    is_rich_trouble,
+    is_rich_unknown,
     is_unchanged,
     reason_of,
     send_error,
@@ -85,7 +91,14 @@ _NO_PREVIEW: Final = LinkPreviewOptions(is_disabled=True)
 
 _ANSWERS: Final = tuple(
     Response[method.__returning__]  # type: ignore[name-defined]
-    for method in (SendMessage, EditMessageText, SendChatAction, SendPhoto, SendDocument)
+    for method in (
+        SendMessage,
+        SendRichMessage,
+        EditMessageText,
+        SendChatAction,
+        SendPhoto,
+        SendDocument,
+    )
 )
 """Kept, so that they are there: the library builds the model of an answer from its parts, with each
 call anew where nobody holds it, which costs more than the call."""
@@ -102,6 +115,8 @@ class Transport:
         self._calls = Calls()
         self.drafts = True
         """The server knows drafts; False from the first one that it did not know."""
+        self._rich = True
+        """The same of rich messages."""
 
     async def close(self, seconds: float) -> None:
         """Let calls under way finish, for ``seconds`` at most; refuse all others from now on."""
@@ -149,15 +164,21 @@ class Transport:
         if isinstance(part, File):
             return await self._send_file(target, part, reply, leaving)
 
-        def method(part: TelegramPart) -> SendMessage:
+        place: dict[str, Any] = {
+            "chat_id": int(target.chat),
+            "message_thread_id": _sending_thread(target),
+            "reply_parameters": _reply(target) if reply else None,
+            "reply_markup": _keyboard(part),
+        }
+
+        def method(part: TelegramPart) -> TelegramMethod[Message]:
+            if part.rich:
+                return SendRichMessage(rich_message=_rich(part), **place)
             return SendMessage(
-                chat_id=int(target.chat),
-                message_thread_id=_sending_thread(target),
                 text=part.text,
                 entities=_entities(part),
-                reply_markup=_keyboard(part),
-                reply_parameters=_reply(target) if reply else None,
                 link_preview_options=_NO_PREVIEW,
+                **place,
             )
 
         message = await self._formatted_or_plain(target, part, method, leaving, patient)
@@ -242,13 +263,18 @@ class Transport:
             self._take_spare(target)
 
         def method(part: TelegramPart) -> EditMessageText:
+            place: dict[str, Any] = {
+                "chat_id": int(target.chat),
+                "message_id": int(message_id),
+                "reply_markup": _keyboard(part),
+            }
+            if part.rich:
+                return EditMessageText(rich_message=_rich(part), **place)
             return EditMessageText(
-                chat_id=int(target.chat),
-                message_id=int(message_id),
                 text=part.text,
                 entities=_entities(part),
-                reply_markup=_keyboard(part),
                 link_preview_options=_NO_PREVIEW,
+                **place,
             )
 
         try:
@@ -267,6 +293,17 @@ class Transport:
         leaving: Leaving = at_once,
         patient: bool = True,
     ) -> T:
+        """Make a call with as much of the formatting as the server takes."""
+        if part.rich and self._rich:
+            try:
+                return await self._call(target, method(part), leaving, patient=patient)
+            except (TelegramNotFound, TelegramBadRequest) as error:
+                if not is_rich_trouble(error):
+                    raise
+                self._rich = not is_rich_unknown(error)
+                log.info("a rich message was refused, sending a plain one: %s", reason_of(error))
+                leaving = at_once
+        part = replace(part, rich=())
         try:
             return await self._call(target, method(part), leaving, patient=patient)
         except TelegramBadRequest as error:
@@ -350,6 +387,11 @@ def _entities(part: TelegramPart) -> list[MessageEntity]:
         )
         for entity in part.entities
     ]
+
+
+def _rich(part: TelegramPart) -> InputRichMessage:
+    content = {"blocks": list(part.rich), "skip_entity_detection": True}
+    return InputRichMessage.model_validate(content)
 
 
 def _keyboard(part: TelegramPart) -> InlineKeyboardMarkup | None:

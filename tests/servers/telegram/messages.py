@@ -10,12 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 from tests.servers.telegram.chats import Chat
-from tests.servers.telegram.errors import bad, forbidden, too_many
+from tests.servers.telegram.entities import Entity
+from tests.servers.telegram.errors import NOT_FOUND, bad, forbidden, too_many
 from tests.servers.telegram.formatted import formatted
 from tests.servers.telegram.keyboards import checked_markup, inline_only
 from tests.servers.telegram.limits import PHOTO_BYTES, UPLOAD_BYTES
 from tests.servers.telegram.parameters import Parameters
 from tests.servers.telegram.press import Action
+from tests.servers.telegram.rich import checked_rich
 from tests.servers.telegram.shown import Shown
 from tests.servers.telegram.state import State
 
@@ -100,6 +102,14 @@ async def send_message(state: State, p: Parameters) -> Any:
     return _sent(state, p, text=text, entities=entities)
 
 
+async def send_rich_message(state: State, p: Parameters) -> Any:
+    """sendRichMessage, which a server may be too old for."""
+    if not state.rich:
+        raise NOT_FOUND
+    blocks, words = checked_rich(p.json("rich_message"))
+    return _sent(state, p, words=words, extra={"rich_message": {"blocks": blocks}})
+
+
 async def send_photo(state: State, p: Parameters) -> Any:
     """sendPhoto. At most 10 MB, and a picture by its first bytes."""
     file = p.file("photo")
@@ -163,13 +173,16 @@ def _own(state: State, p: Parameters) -> Shown:
     message = chat.find(number)
     if message is None:
         raise bad("message to edit not found")
-    if not message.from_bot or not message.text:
+    if not message.from_bot or not (message.text or message.words):
         raise bad("message can't be edited")
     return message
 
 
 def _replaced(state: State, old: Shown, new: Shown) -> Any:
-    same = (old.text, old.entities, old.reply_markup) == (new.text, new.entities, new.reply_markup)
+    same = all(
+        getattr(old, name) == getattr(new, name)
+        for name in ("text", "entities", "extra", "reply_markup")
+    )
     if same:
         raise bad(
             "message is not modified: specified new message content and reply markup are exactly "
@@ -183,10 +196,18 @@ def _replaced(state: State, old: Shown, new: Shown) -> Any:
 
 async def edit_message_text(state: State, p: Parameters) -> Any:
     """editMessageText. Without ``reply_markup`` the buttons go."""
-    text, entities = formatted(p, too_long="MESSAGE_TOO_LONG")
+    extra: dict[str, Any] = {}
+    words, text = "", ""
+    entities: list[Entity] = []
+    if state.rich and p.has("rich_message"):
+        blocks, words = checked_rich(p.json("rich_message"))
+        extra = {"rich_message": {"blocks": blocks}}
+    else:
+        text, entities = formatted(p, too_long="MESSAGE_TOO_LONG")
     markup = inline_only(checked_markup(p.json("reply_markup")))
     old = _own(state, p)
-    return _replaced(state, old, replace(old, text=text, entities=entities, reply_markup=markup))
+    new = replace(old, text=text, words=words, entities=entities, extra=extra, reply_markup=markup)
+    return _replaced(state, old, new)
 
 
 async def edit_message_reply_markup(state: State, p: Parameters) -> Any:

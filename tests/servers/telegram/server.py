@@ -40,6 +40,7 @@ METHODS: dict[str, Method] = {
     "sendChatAction": messages.send_chat_action,
     "sendMessage": messages.send_message,
     "sendMessageDraft": messages.send_message_draft,
+    "sendRichMessage": messages.send_rich_message,
     "sendDocument": messages.send_document,
     "sendPhoto": messages.send_photo,
     "setMyCommands": account.set_my_commands,

@@ -24,6 +24,8 @@ class Shown:
     """Unix seconds."""
     text: str = ""
     entities: list[Entity] = field(default_factory=list)
+    words: str = ""
+    """What a rich message says, which has no ``text``."""
     reply_markup: dict[str, Any] | None = None
     thread: int | None = None
     """Topic of a forum or private chat; None for its main part and for General."""
