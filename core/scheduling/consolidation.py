@@ -140,7 +140,7 @@ class Consolidator:
     def look(self) -> None:
         """Begin to consolidate what is due, unless that is under way. Returns at once."""
         if self.by_itself and (self._sweeping is None or self._sweeping.done()):
-            self._sweeping = asyncio.create_task(self._sweep())
+            self._sweeping = asyncio.create_task(self._guarded())
 
     async def settled(self) -> None:
         """Wait for what ``look`` began."""
@@ -164,12 +164,18 @@ class Consolidator:
             raise LookupError(learner_id)
         return await self._go(learner_id, zone, night=None, asked=True)
 
+    async def _guarded(self) -> None:
+        """The one guard at the top: the next sweep comes in any case."""
+        try:
+            await self._sweep()
+        except Exception:
+            log.exception("memory could not be looked after; the next sweep tries again")
+
     async def _sweep(self) -> None:
         """One after the other; the one guard of a learner's consolidation is here."""
         now = self._clock.now()
         since = None if self._all else now - LATELY
         learners = await self._store.read(lambda session: _candidates(session, since))
-        self._all = False
         for learner_id, zone, seen_at in learners:
             if self._waits(learner_id, seen_at):
                 continue
@@ -180,6 +186,7 @@ class Consolidator:
                     raise  # the database's trouble is everybody's
                 except Exception:
                     log.exception("memory could not be consolidated; the next sweep tries again")
+        self._all = False
 
     def _waits(self, learner_id: str, seen_at: datetime) -> bool:
         seen, again = self._later.get(learner_id, (None, None))

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from sqlalchemy import text as sql
 from sqlmodel import select
 
 from core.limits import Limits
@@ -395,3 +396,19 @@ async def test_no_request_and_no_file_of_one_holds_a_word_of_another(
         for text in (asked, written.decode()):
             assert set(re.findall(r"canary(\d)", text)) == {str(number)}
     assert "canary" not in home.log
+
+
+async def test_a_database_in_trouble_is_logged_and_the_next_sweep_does_it(
+    make_home: MakeHome, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    home = await make_home(consolidation=BY_ITSELF)
+    openai.default = notes
+    folder = await talks(home, telegram.user(7, "Ada"), "one", "two")
+    home.clock.advance(minutes=31)
+    await home.store.write(lambda s: s.execute(sql("ALTER TABLE consolidation RENAME TO away")))
+    await swept(home)
+    assert "memory could not be looked after" in home.log
+    assert observed(folder) == []
+    await home.store.write(lambda s: s.execute(sql("ALTER TABLE away RENAME TO consolidation")))
+    await swept(home)
+    assert len(portrait(folder)) == 2
