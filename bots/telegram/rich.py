@@ -16,6 +16,7 @@ from markdown_it.token import Token
 from bots.rendering.clean import is_blank, printable
 from bots.rendering.markdown import parse, readable_url
 
+MOST_CHARACTERS: Final = 30_000
 MOST_BLOCKS: Final = 200
 DEEPEST: Final = 8
 """Blocks inside each other."""
@@ -46,7 +47,7 @@ def rich(source: str) -> tuple[Block, ...] | None:
     blocks = tuple(builder.blocks)
     if not blocks or builder.made > MOST_BLOCKS or builder.deepest > DEEPEST:
         return None
-    return blocks
+    return blocks if len(text_of(blocks)) <= MOST_CHARACTERS else None
 
 
 def text_of(blocks: Sequence[Any]) -> str:

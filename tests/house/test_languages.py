@@ -120,7 +120,7 @@ class Said:
 
 def _said(telegram: TelegramServer, since: int) -> Iterator[Said]:
     for request in telegram.requests[since:]:
-        if request.name in ("sendMessage", "editMessageText"):
+        if request.name in ("sendMessage", "editMessageText") and "text" in request.json:
             text, prose = request.json["text"], request.json["text"]
             for entity in request.json.get("entities", ()):
                 if entity["type"] in ("code", "pre"):

@@ -83,7 +83,7 @@ async def test_a_choice_by_button_outlives_a_restart_and_a_removed_persona_falls
     home = await make_home()
     ada = telegram.user(7, "Ada")
     tutors = await home.tell(ada, "/persona")
-    assert tutors.labels == ["Socrates", "Euler", "Mute"]
+    assert tutors.labels == ["Socrates", "Euler", "Hopper", "Humboldt", "Mute"]
     assert "● Socrates" in tutors.text
     shown, below = await home.press(tutors, "Mute")
     assert "you learn with Mute" in shown.text
@@ -105,7 +105,7 @@ async def test_an_unknown_tutor_is_answered_with_those_that_are_here(
     ada = telegram.user(7, "Ada")
     answer = await home.tell(ada, "/persona Plato")
     assert "no tutor of that name" in answer.text
-    assert answer.labels == ["Socrates", "Euler"]
+    assert answer.labels == ["Socrates", "Euler", "Hopper", "Humboldt"]
     await home.tell(ada, "why?")
     assert "You are Socrates" in system(home.prompts[-1])
 

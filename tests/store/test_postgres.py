@@ -60,7 +60,7 @@ async def test_a_learner_is_answered_saves_a_card_and_is_reminded_once(home: Hom
     assert (await home.tell(ada, "why is 0! = 1? 为什么")).text == "Go on."
     await home.restart()
     assert (await home.tell(ada, "and now?")).text == "Go on."
-    assert [m["content"] for m in home.prompts[-1].json["messages"][1:]] == [
+    assert [m["content"] for m in home.prompts[-1].json["messages"] if m["role"] != "system"] == [
         "why is 0! = 1? 为什么",
         "Go on.",
         "and now?",

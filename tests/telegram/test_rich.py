@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from bots.telegram.render import render
 from bots.telegram.rich import LONG_QUOTE, rich, text_of
@@ -94,6 +94,7 @@ def test_a_long_quotation_is_folded_up() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(SOURCES)
 def test_whatever_is_made_of_a_source_is_taken_by_a_strict_server(source: str) -> None:
     heading = f"# Title\n\n{source}"

@@ -22,8 +22,11 @@ def installation(tmp_path: Path, openai: OpenAIServer) -> Installation:
 
 
 def said(openai: OpenAIServer) -> list[list[str]]:
-    """What every request said after the system's own words."""
-    return [[m["content"] for m in chat.json["messages"][1:]] for chat in openai.chats]
+    """What every request said beside the system's own words."""
+    return [
+        [m["content"] for m in chat.json["messages"] if m["role"] != "system"]
+        for chat in openai.chats
+    ]
 
 
 def test_an_answer_grows_on_the_screen_is_printed_once_and_is_remembered(
@@ -162,17 +165,17 @@ def test_no_answer_drives_the_terminal(installation: Installation, openai: OpenA
 def test_every_window_and_pipe_is_a_conversation_of_its_own(
     installation: Installation, openai: OpenAIServer
 ) -> None:
-    openai.default = Reply("Noted.")
+    openai.default = Reply("Good.")
     with Terminal(installation) as first, Terminal(installation) as second:
         first.wait_prompt()
         second.wait_prompt()
         first.ask("one")
         second.ask("two")
-        assert installation.say("chat", stdin="three") == "Noted.\n"
+        assert installation.say("chat", stdin="three") == "Good.\n"
         first.ask("four")
-        assert said(openai) == [["one"], ["two"], ["three"], ["one", "Noted.", "four"]]
-        assert first.text.count("Noted.") == 2
-        assert second.text.count("Noted.") == 1
+        assert said(openai) == [["one"], ["two"], ["three"], ["one", "Good.", "four"]]
+        assert first.text.count("Good.") == 2
+        assert second.text.count("Good.") == 1
         second.type(CTRL_D)
         assert second.wait_end() == 0
 
