@@ -12,7 +12,7 @@ from aiogram import Bot
 from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.telegram import TelegramAPIServer
 from aiogram.exceptions import AiogramError, TelegramNotFound, TelegramUnauthorizedError
-from aiogram.types import BotCommand, User
+from aiogram.types import User
 from aiogram.utils.token import TokenValidationError
 from pydantic import SecretStr
 
@@ -21,6 +21,7 @@ from bots.parts import message_of, payload_of
 from bots.telegram.failures import reason_of
 from bots.telegram.polling import Pace, Polling
 from bots.telegram.preview import preview
+from bots.telegram.profile import register
 from bots.telegram.receive import CHANNEL, Me
 from bots.telegram.render import TelegramPart, render
 from bots.telegram.settings import API_BASE
@@ -52,9 +53,6 @@ RATES: Final = Rates(per_chat=1.0, per_group_minute=20, overall=30)
 
 STOP_SECONDS: Final = 2.0
 """How long ``stop`` waits for a commit and for sends under way."""
-
-_MOST_COMMANDS: Final = 100
-_LONGEST_DESCRIPTION: Final = 256
 
 
 class TelegramChannel:
@@ -98,7 +96,7 @@ class TelegramChannel:
         started = False
         try:
             user = await self._introduce(bot)
-            await self._register(bot, menus)
+            await register(bot, menus)
             started = True
         finally:
             if not started:
@@ -217,19 +215,6 @@ class TelegramChannel:
                 "and add the bot to the group again"
             )
         return user
-
-    async def _register(self, bot: Bot, menus: Sequence[Menu]) -> None:
-        """Show the commands in every language; the first is for all other languages too."""
-        wanted = [(menu, menu.language) for menu in menus]
-        for menu, language in [(menus[0], None), *wanted] if menus else []:
-            commands = [
-                BotCommand(command=name, description=description[:_LONGEST_DESCRIPTION])
-                for name, description in menu.entries[:_MOST_COMMANDS]
-            ]
-            try:
-                await bot.set_my_commands(commands, language_code=language)
-            except AiogramError as error:
-                log.warning("the menu (%s) was not registered: %s", language, reason_of(error))
 
     def _wrong_token(self) -> ChannelStartError:
         return ChannelStartError(

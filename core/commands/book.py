@@ -9,7 +9,14 @@ from core.commands.declare import Menu
 from core.commands.request import Action, Command
 from core.context import Command as Typed
 from core.context import Content, Press
-from core.i18n import LANGUAGES, Language, words_for
+from core.i18n import LANGUAGES, N_, Language, words_for
+
+ABOUT = N_(
+    "A tutor that asks instead of lecturing, remembers what you learn, and comes back with the "
+    "question you are about to forget. Write what you would like to understand, or send a picture "
+    "of the exercise."
+)
+MOTTO = N_("A tutor that asks, remembers, and comes back at the right moment.")
 
 
 class CommandBook:
@@ -64,6 +71,8 @@ class CommandBook:
                     if c.spec.usage
                 ),
                 tuple((c.spec.name, c.spec.choices) for c in self.commands if c.spec.choices),
+                words_for(language)(ABOUT),
+                words_for(language)(MOTTO),
             )
             for language in languages
         )

@@ -59,3 +59,7 @@ class Menu:
     """(name, what it takes) of the commands that take arguments."""
     choices: tuple[tuple[str, Choices], ...] = ()
     """(name, what may follow) of the commands that can suggest it."""
+    about: str = ""
+    """What the tutor is, in two or three sentences, for those who have not written yet."""
+    motto: str = ""
+    """The same in one line."""

@@ -464,3 +464,18 @@ def test_flood_control_forgets_with_time_and_can_be_lifted() -> None:
         free.count(7, True)
         free.count(-7, False)
     assert (free.wait_of(7, True), free.wait_of(-7, False)) == (0, 0)
+
+
+async def test_the_texts_of_a_bot_have_their_lengths_and_a_text_for_each_language(
+    api: BotApi,
+) -> None:
+    for method, name, most in (
+        ("MyDescription", "description", 512),
+        ("MyShortDescription", "short_description", 120),
+    ):
+        assert await api.result(f"set{method}", **{name: "x" * most}) is True
+        refused = await api.refused(f"set{method}", **{name: "x" * (most + 1)})
+        assert refused == (400, f"Bad Request: {name.upper()}_TOO_LONG")
+        await api.result(f"set{method}", **{name: "你好"}, language_code="zh")
+        assert await api.result(f"get{method}") == {name: "x" * most}
+        assert await api.result(f"get{method}", language_code="zh") == {name: "你好"}

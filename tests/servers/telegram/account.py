@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tests.servers.telegram.errors import bad
@@ -17,6 +18,8 @@ from tests.servers.telegram.limits import (
 from tests.servers.telegram.messages import chat_of
 from tests.servers.telegram.parameters import Parameters
 from tests.servers.telegram.state import State
+
+Method = Callable[[State, Parameters], Awaitable[Any]]
 
 _COMMAND = re.compile(r"[a-z0-9_]{1,32}")
 _LANGUAGE = re.compile(r"(?:[a-z]{2})?")
@@ -144,6 +147,36 @@ async def delete_my_commands(state: State, p: Parameters) -> Any:
 async def get_my_commands(state: State, p: Parameters) -> Any:
     """getMyCommands."""
     return state.commands.get(_scope_of(state, p), [])
+
+
+def _of_bot(state: State, p: Parameters, name: str) -> tuple[str, str]:
+    language = p.text("language_code")
+    if not _LANGUAGE.fullmatch(language):
+        raise bad("invalid language code specified")
+    return name, language
+
+
+def _told(name: str, most: int) -> Method:
+    async def tell(state: State, p: Parameters) -> Any:
+        if len(p.text(name)) > most:
+            raise bad(f"{name.upper()}_TOO_LONG")
+        state.profile[_of_bot(state, p, name)] = p.text(name)
+        return True
+
+    return tell
+
+
+def _known(name: str) -> Method:
+    async def read(state: State, p: Parameters) -> Any:
+        return {name: state.profile.get(_of_bot(state, p, name), "")}
+
+    return read
+
+
+set_my_description = _told("description", 512)
+get_my_description = _known("description")
+set_my_short_description = _told("short_description", 120)
+get_my_short_description = _known("short_description")
 
 
 async def get_chat(state: State, p: Parameters) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 from aiohttp import web
@@ -12,6 +12,7 @@ from aiohttp import web
 from tests.servers.base import Answer, Asked, LocalServer, json_response
 from tests.servers.faults import Matcher, RecordedRequest, Rule
 from tests.servers.telegram import account, messages
+from tests.servers.telegram.account import Method
 from tests.servers.telegram.chats import Chat
 from tests.servers.telegram.errors import NOT_FOUND, UNAUTHORIZED, Refusal
 from tests.servers.telegram.limits import LIFTED, USUAL, FloodControl, Rates
@@ -21,8 +22,6 @@ from tests.servers.telegram.press import Press
 from tests.servers.telegram.shown import Shown
 from tests.servers.telegram.state import State
 from tests.servers.telegram.updates import Update
-
-Method = Callable[[State, Parameters], Awaitable[Any]]
 
 METHODS: dict[str, Method] = {
     "answerCallbackQuery": account.answer_callback_query,
@@ -35,6 +34,8 @@ METHODS: dict[str, Method] = {
     "getFile": account.get_file,
     "getMe": account.get_me,
     "getMyCommands": account.get_my_commands,
+    "getMyDescription": account.get_my_description,
+    "getMyShortDescription": account.get_my_short_description,
     "getUpdates": account.get_updates,
     "getWebhookInfo": account.get_webhook_info,
     "sendChatAction": messages.send_chat_action,
@@ -44,6 +45,8 @@ METHODS: dict[str, Method] = {
     "sendDocument": messages.send_document,
     "sendPhoto": messages.send_photo,
     "setMyCommands": account.set_my_commands,
+    "setMyDescription": account.set_my_description,
+    "setMyShortDescription": account.set_my_short_description,
     "setWebhook": account.set_webhook,
 }
 _BY_LOWER = {name.lower(): name for name in METHODS}

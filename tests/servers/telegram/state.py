@@ -54,6 +54,8 @@ class State:
         """The bot as a User object without the fields only getMe shows."""
         self.reads_all = False
         self.private_topics = False
+        self.profile: dict[tuple[str, str], str] = {}
+        """(which text, language) to the text."""
         self.rich = False
         """The server is new enough for rich messages."""
         self.joins_groups = True
