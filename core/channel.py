@@ -96,7 +96,9 @@ class Sent:
 
     message_id: str
     chat: str
-    """Usually the target's chat; another one when the platform moved the chat."""
+    """Usually the target's chat; another one when the message went elsewhere, as into a thread."""
+    moved: bool = False
+    """The platform gave the target's chat this address for good: what is stored of it follows."""
 
 
 Intake = Callable[[Sequence[InboundMessage]], Awaitable[None]]

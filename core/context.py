@@ -136,7 +136,23 @@ class Unsupported(Value):
     """The platform's name for it, for the log."""
 
 
-Content = Annotated[Text | Command | Press | Unsupported, Field(discriminator="kind")]
+class Joined(Value):
+    """The tutor was brought into a group. It introduces itself there, once."""
+
+    kind: Literal["joined"] = "joined"
+
+
+class Moved(Value):
+    """The platform gave the chat of the target another address. Said by nobody."""
+
+    kind: Literal["moved"] = "moved"
+    before: str
+    """Its platform id until then."""
+
+
+Content = Annotated[
+    Text | Command | Press | Unsupported | Joined | Moved, Field(discriminator="kind")
+]
 
 
 class InboundMessage(Value):

@@ -35,7 +35,7 @@ from core.i18n import Words
 
 log = logging.getLogger(__name__)
 
-WANTED: Final = ["message", "edited_message", "callback_query"]
+WANTED: Final = ["message", "edited_message", "callback_query", "my_chat_member"]
 """Update types we ask for (F036); all others stay with the platform."""
 
 _SPARE_SECONDS: Final = 10

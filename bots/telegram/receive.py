@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from aiogram.enums import ChatType, ContentType, MessageEntityType
-from aiogram.types import CallbackQuery, Chat, Message, Update, User
+from aiogram.enums import ChatMemberStatus, ChatType, ContentType, MessageEntityType
+from aiogram.types import CallbackQuery, Chat, ChatMemberUpdated, Message, Update, User
 
 from bots.names import shown_name
 from bots.telegram.media import READABLE, attachments
@@ -25,6 +25,8 @@ from core.context import (
     ChatKind,
     Command,
     InboundMessage,
+    Joined,
+    Moved,
     Press,
     ReplyTarget,
     Sender,
@@ -83,11 +85,15 @@ def receive(update: Update, me: Me, account: str, now: datetime) -> InboundMessa
     which carry no time of their own.
     """
     if update.message is not None:
+        if update.message.migrate_from_chat_id is not None:
+            return _moved(update.message, account, update.message.migrate_from_chat_id)
         return _message(update.message, me, account)
     if update.edited_message is not None:
         return _edit(update.edited_message, me, account)
     if update.callback_query is not None:
         return _press(update.callback_query, account, now)
+    if update.my_chat_member is not None:
+        return _joined(update.my_chat_member, account)
     return None
 
 
@@ -190,6 +196,42 @@ def _press(query: CallbackQuery, account: str, now: datetime) -> InboundMessage 
         addressed=True,
         shared_thread=thread is not None and not private,
         received_at=now,
+    )
+
+
+def _moved(message: Message, account: str, before: int) -> InboundMessage:
+    """Return that a group became a supergroup, told in the new chat; the platform says it."""
+    return InboundMessage(
+        message_id=f"moved:{before}",
+        target=ReplyTarget(channel=CHANNEL, account=account, chat=str(message.chat.id)),
+        chat_kind=ChatKind.GROUP,
+        sender=Sender(account=AccountId(f"{CHANNEL}:0"), name=CHANNEL),
+        content=Moved(before=str(before)),
+        addressed=True,
+        received_at=message.date.astimezone(UTC),
+    )
+
+
+def _joined(change: ChatMemberUpdated, account: str) -> InboundMessage | None:
+    """Return that we were taken into a group, the same event however often that happens."""
+    outside = (ChatMemberStatus.LEFT, ChatMemberStatus.KICKED)
+    came = change.old_chat_member.status in outside and change.new_chat_member.status not in outside
+    group = change.chat.type in (ChatType.GROUP, ChatType.SUPERGROUP)
+    if not (came and group) or change.from_user.is_bot:
+        return None
+    return InboundMessage(
+        message_id=f"joined:{change.chat.id}",
+        target=ReplyTarget(
+            channel=CHANNEL,
+            account=account,
+            chat=str(change.chat.id),
+            thread=_thread(change.chat, None, None),
+        ),
+        chat_kind=ChatKind.GROUP,
+        sender=_sender(change.from_user),
+        content=Joined(),
+        addressed=True,
+        received_at=change.date.astimezone(UTC),
     )
 
 

@@ -143,11 +143,14 @@ class Transport:
         try:
             return await self._send(target, part, reply, leaving, patient)
         except TelegramMigrateToChat as moved:
+            if not patient:
+                raise Rejected("the group has moved") from moved  # a preview is not worth it
             there = target.model_copy(update={"chat": str(moved.migrate_to_chat_id)})
             log.info("a group became a supergroup: its chat id has changed")
             try:
                 # Message ids begin anew there: a reply would quote a stranger's words.
-                return await self._send(there, part, False, at_once, True)
+                sent = await self._send(there, part, False, at_once, True)
+                return replace(sent, moved=True)
             except AiogramError as error:
                 raise send_error(error) from error
         except AiogramError as error:

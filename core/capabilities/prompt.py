@@ -1,11 +1,11 @@
 """The prompt of a turn, whatever answers it.
 
-All that the house says goes into the system role. What stays the same from turn to turn comes first:
-the persona's manner, what the capability adds to it, the reply language. Then comes the talk, then
-what holds for this turn only: the learner's clock, notes from memory and a quoted message, the last
-two marked as data by a nonce that their authors cannot have guessed. So a provider that keeps the
-beginning of a prompt has all of the talk to reuse. The last user message is the learner's text, and
-below it what came with it (``core.capabilities.materials``).
+All that the house says goes into the system role. What stays the same from turn to turn comes
+first: the persona's manner, what the capability adds to it, the reply language. Then comes the
+talk, then what holds for this turn only: the learner's clock, notes from memory and a quoted
+message, the last two marked as data by a nonce that their authors cannot have guessed. So a
+provider that keeps the beginning of a prompt has all of the talk to reuse. The last user message is
+the learner's text, and below it what came with it (``core.capabilities.materials``).
 """
 
 from __future__ import annotations

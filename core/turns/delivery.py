@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 
+from sqlmodel import Session
+
 from core import outbox
 from core.channel import (
     Channel,
@@ -31,6 +33,7 @@ from core.logs import log_context, reference
 from core.outbox import Parcel
 from core.store.session import Store
 from core.turns.closed import close
+from core.turns.moved import moved
 
 log = logging.getLogger(__name__)
 
@@ -250,16 +253,15 @@ class Delivery:
                 return True
             await self._refused(parcel)
             return False
-        await self._store.insist(
-            partial(
-                outbox.receipt,
-                parcel=parcel,
-                chat=sent.chat,
-                message_id=sent.message_id,
-                now=self._clock.now(),
-                last=last,
-            )
-        )
+        now = self._clock.now()
+
+        def record(session: Session) -> None:
+            outbox.receipt(session, parcel, sent.chat, sent.message_id, now, last=last)
+            target = parcel.target
+            if sent.moved:
+                moved(session, target.channel, target.account, target.chat, sent.chat)
+
+        await self._store.insist(record)
         parcel.part += 1
         return True
 

@@ -20,7 +20,9 @@ from core.context import (
     ChatKind,
     Command,
     InboundMessage,
+    Joined,
     LearnerId,
+    Moved,
     ReplyTarget,
 )
 from core.i18n import Language, language_from, words_for
@@ -43,6 +45,7 @@ from core.turns.inbox import (
     read_event,
 )
 from core.turns.lanes import Job
+from core.turns.moved import moved
 from core.turns.strangers import turn_away
 
 log = logging.getLogger(__name__)
@@ -157,9 +160,14 @@ class Intake:
 
     def _record(self, session: Session, batch: Sequence[InboundMessage], now: datetime) -> Taken:
         taken = Taken()
-        people = known(session, {message.sender.account for message in batch})
+        senders = {one.sender.account for one in batch if not isinstance(one.content, Moved)}
+        people = known(session, senders)
         active: dict[str, Learner] = {}
         for message in batch:
+            if isinstance(message.content, Moved):
+                to = message.target
+                moved(session, to.channel, to.account, message.content.before, to.chat)
+                continue
             account, learner = people.get(message.sender.account, (None, None))
             verdict = self._verdict(message, account.access if account else None)
             if account is None:
@@ -255,6 +263,8 @@ class Intake:
         row_id = insert_event(session, message, None, None, now)
         if row_id is None or verdict is Verdict.DENIED or message.edited:
             return False
+        if isinstance(message.content, Joined):
+            return False  # who may not learn here asked for nothing: the group hears nothing
         words = words_for(language_from(message.sender.language, self._defaults.language))
         return turn_away(session, message, account, partner.policy, words, row_id, now)
 

@@ -22,7 +22,7 @@ from core.clock import Clock
 from core.commands.book import CommandBook
 from core.commands.quiz import Quizzes
 from core.commands.request import Action, Answer, Reply, Request, Rerun
-from core.context import ChatKind, Command, Press, Text, Unsupported
+from core.context import ChatKind, Command, Joined, Press, Text, Unsupported
 from core.document import Document, plain
 from core.events import Content, TurnEvent
 from core.i18n import words_for
@@ -111,6 +111,13 @@ class Runner:
                     async with self._waiting(job, command.spec.slow):
                         answer = await command.handle(request)
                     await self._handle(job, turn_id, started, answer)
+            case Joined():
+                text = words(
+                    "Hello, I'm a tutor. Call me by my name or reply to one of my messages, and I "
+                    "answer you; /quiz asks everybody. What I keep of you I keep for you alone: "
+                    "write to me privately for your cards and notes."
+                )
+                await self._say(job, turn_id, started, text)
             case Press(action=pressed):
                 await self._press(job, turn_id, started, pressed)
 

@@ -25,6 +25,7 @@ from core.channel import (
     AttachmentUnreachable,
     FetchError,
 )
+from core.commands.book import ABOUT, MOTTO
 from core.context import (
     AccountId,
     Attachment,
@@ -94,6 +95,8 @@ ROOMS = (
 )
 """Where what learners read is written."""
 NOT_MET = {
+    ABOUT: "is shown by the app before anybody writes",
+    MOTTO: "as well",
     "I was just finished.": "a matter of microseconds",
     "Your notes are being written right now. Please try again in a moment.": "ten seconds of lock",
     "I'm running on a small offline model: good for trying things out, often wrong. Whoever "
@@ -572,6 +575,9 @@ class Walk:
         topic = self.home.telegram.forum("…").topic("…", by=ada)
         self.openai.script(asks)
         [asked] = await self.home.ask(topic.chat, ada, "@tutor_bot 1?", thread=topic)
+        topic.chat.kick_bot(ada)
+        topic.chat.add_bot(ada)
+        await self.home.quiet()
         await self.home.press(asked, "1", eve)
         await self.home.press(asked, "1", ada)
         await self.home.press_forged(ada, asked, asked.buttons[1]["callback_data"])

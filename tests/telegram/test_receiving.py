@@ -119,7 +119,12 @@ async def test_only_the_updates_we_read_are_asked_for(server: TelegramServer) ->
     async with opened(server):
         await server.wait_polling()
     asked = server.requests_of("getUpdates")[0].json
-    assert set(asked["allowed_updates"]) == {"message", "edited_message", "callback_query"}
+    assert set(asked["allowed_updates"]) == {
+        "message",
+        "edited_message",
+        "callback_query",
+        "my_chat_member",
+    }
 
 
 # --- trouble and recovery ------------------------------------------------------------------------
