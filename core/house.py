@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from core.access import AccessPolicy
 from core.capabilities.chat import CHAT
+from core.capabilities.quiz import QUIZ
 from core.channel import Channel, ChannelStartError, Known, LooksBack
 from core.clock import Clock
 from core.commands import ask, cards, memory, people, talk
@@ -109,7 +110,7 @@ class House:
             parts.limits, parts.defaults.zone, parts.defaults.language, parts.policy.owners
         )
         self._quizzes = Quizzes(
-            parts.store, parts.model, parts.budgets.get("chat", Budget()), self._spending
+            parts.store, parts.model, parts.budgets.get(QUIZ.name, QUIZ.budget), self._spending
         )
         self._runner = Runner(
             store=parts.store,

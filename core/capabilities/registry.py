@@ -6,9 +6,10 @@ from typing import Final
 
 from core.capabilities.capability import Capability
 from core.capabilities.chat import CHAT
+from core.capabilities.quiz import QUIZ
 from core.capabilities.solve import SOLVE
 
-CAPABILITIES: Final = (CHAT, SOLVE)
+CAPABILITIES: Final = (CHAT, SOLVE, QUIZ)
 """In the order in which they are shown."""
 
 _BY_NAME: Final = {one.name: one for one in CAPABILITIES}

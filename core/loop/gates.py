@@ -12,6 +12,7 @@ from typing import Final
 
 from core.llm.port import ChatMessage, ModelError, ToolCall, Usage
 from core.loop.saved import RoundDone
+from core.tools.registry import HandOver
 
 LEAST_ANSWER: Final = 256
 """Tokens that an answer may have in any case, as counts are estimates."""
@@ -130,6 +131,8 @@ class Outcome:
     """With ``consent``: the calls that wait, the only ones not made yet."""
     saved: RoundDone | None = None
     """With ``consent``: where the turn goes on once it is decided."""
+    hand_over: HandOver | None = None
+    """The command that answers in the model's place."""
 
 
 def context_gate(budget: Budget, window: int | None) -> int:

@@ -37,7 +37,7 @@ from core.loop.protocol import Kind
 from core.loop.rounds import Halt, Rounds
 from core.loop.saved import RoundDone
 from core.loop.talk import Talk
-from core.tools.registry import Tool, ToolContext
+from core.tools.registry import Asking, HandOver, Tool, ToolContext
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +166,7 @@ class _Turn:
                     )
                     if halt is Halt.CONSENT:
                         return await self._end(StopReason.CONSENT, "")
-                    if halt is Halt.ASKED:
+                    if halt is Halt.ENDED:
                         return await self._end(StopReason.ANSWERED, lead, asked=True)
                     if self._rounds.unreadable >= UNREADABLE_LIMIT:
                         gate = StopReason.MALFORMED
@@ -293,7 +293,8 @@ class _Turn:
     async def _end(
         self, reason: StopReason, text: str, *, answered: bool = False, asked: bool = False
     ) -> Outcome:
-        asking = self._rounds.asking
+        ending = self._rounds.ending
+        asking = ending if isinstance(ending, Asking) else None
         parts = [self._rounds.spoken, text, asking.question if asking else ""]
         outcome = Outcome(
             reason,
@@ -305,6 +306,7 @@ class _Turn:
             asked,
             asking.choices if asking else (),
             None if self._purse.price is None else self._meter.spent,
+            hand_over=ending if isinstance(ending, HandOver) else None,
         )
         if reason is StopReason.CONSENT:
             saved = self._rounds.saved()

@@ -20,14 +20,14 @@ from core.loop.host import Decision, LoopHost
 from core.loop.meter import Meter
 from core.loop.protocol import Step
 from core.loop.saved import RoundDone
-from core.tools.registry import Asking, ToolResult
+from core.tools.registry import Asking, HandOver, ToolResult
 
 _LONGEST_ID: Final = 64
 INTERRUPTED: Final = (
     "The call was interrupted, and it may have been carried out. It is not made again: say so, "
     "and let the learner check."
 )
-ASKED: Final = "Asked. The answer is the learner's next message."
+ENDED: Final = "Done. What the learner says to it is their next message."
 _REFUSED: Final = {
     Decision.DENIED: "The learner did not allow this call. Do not ask again; go on without it.",
     Decision.EXPIRED: "The learner has not answered in time whether this call is allowed, so it "
@@ -40,8 +40,8 @@ class Halt(Enum):
 
     CONSENT = auto()
     """One of them waits for consent."""
-    ASKED = auto()
-    """The learner is asked something; see ``Rounds.asking``."""
+    ENDED = auto()
+    """It is a call that ends the turn; see ``Rounds.ending``."""
 
 
 class Rounds:
@@ -70,8 +70,8 @@ class Rounds:
         self.tool_calls = 0
         self.spoken = ""
         """The part of the answer that was given already."""
-        self.asking: Asking | None = None
-        """The question that the turn ends with."""
+        self.ending: Asking | HandOver | None = None
+        """What the turn ends with, where a call ends it."""
         self.unreadable = 0
         """Rounds in a row whose every call was unreadable."""
 
@@ -139,10 +139,10 @@ class Rounds:
         self._started = ()
         readable = any(isinstance(one, Ready) or one.readable for one in prepared)
         self.unreadable = 0 if readable else self.unreadable + 1
-        if len(prepared) == 1 and isinstance(only := prepared[0], Ready) and only.tool.asks:
-            self.asking = only.tool.asks(only.given)
-            await self._take({only.call.id: Returned(only.call, ToolResult(ASKED, ok=True))})
-            return Halt.ASKED
+        if len(prepared) == 1 and isinstance(only := prepared[0], Ready) and only.tool.ends:
+            self.ending = only.tool.ends(only.given)
+            await self._take({only.call.id: Returned(only.call, ToolResult(ENDED, ok=True))})
+            return Halt.ENDED
         return await self._carry_out(prepared, seconds, decisions)
 
     async def finish_calls(self, seconds: float, decisions: Mapping[str, Decision]) -> Halt | None:

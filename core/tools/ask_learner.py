@@ -59,5 +59,5 @@ def ask_learner() -> Tool:
         AskArguments,
         run,
         parallel_safe=False,
-        asks=lambda given: Asking(given.question.strip(), tuple(given.choices)),
+        ends=lambda given: Asking(given.question.strip(), tuple(given.choices)),
     )

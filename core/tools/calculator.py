@@ -119,8 +119,8 @@ def _same(one: Any, other: Any) -> bool | None:
         return False
     if sympy.simplify(difference) == 0:
         return True
-    found = one.equals(other)
-    return None if found is None else bool(found)
+    # Tries numbers by chance: what it finds different somewhere is the same for some, as √x² and x.
+    return True if one.equals(other) else None
 
 
 _TOKEN: Final = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+|[^\W\d_]\w*|\S")

@@ -16,6 +16,7 @@ from core.tools.memory import memory_remember, memory_search
 from core.tools.registry import Tool
 from core.tools.reminders import cancel_reminder, schedule_reminder
 from core.tools.show_progress import show_progress
+from core.tools.start_quiz import start_quiz
 
 NAMES: Final = frozenset(
     {
@@ -29,6 +30,7 @@ NAMES: Final = frozenset(
         "memory_search",
         "schedule_reminder",
         "show_progress",
+        "start_quiz",
     }
 )
 """Their names, for checking persona files where there is no house."""
@@ -47,4 +49,5 @@ def own_tools(store: Store, memory: Path, clock: Clock) -> tuple[Tool, ...]:
         memory_search(memory),
         schedule_reminder(store, clock),
         show_progress(store),
+        start_quiz(),
     )

@@ -55,6 +55,15 @@ class Asking:
     """Answers to choose from; the learner may say something else."""
 
 
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """A command that answers in the model's place, and ends the turn."""
+
+    command: str
+    """Name of the command, without slash."""
+    arguments: str
+
+
 Run = Callable[[BaseModel, ToolContext], Awaitable[str]]
 A = TypeVar("A", bound=BaseModel)
 
@@ -77,9 +86,9 @@ class Tool:
     """Says to the learner, as Markdown, what a call would do; with it the tool runs only after the
     learner allowed this very call."""
 
-    asks: Callable[[BaseModel], Asking] | None = None
-    """With it, a call that is alone in its round is not run but put to the learner, and ends the
-    turn."""
+    ends: Callable[[BaseModel], Asking | HandOver] | None = None
+    """With it, a call that is alone in its round is not run but ends the turn: by a question to the
+    learner, or by a command."""
 
     @property
     def needs_consent(self) -> bool:
@@ -106,7 +115,7 @@ def declare(
     private: bool = False,
     deadline_seconds: float = 20.0,
     consent: Callable[[A, Words], str] | None = None,
-    asks: Callable[[A], Asking] | None = None,
+    ends: Callable[[A], Asking | HandOver] | None = None,
 ) -> Tool:
     """Make a tool from an async function and the pydantic model of its arguments.
 
@@ -126,10 +135,10 @@ def declare(
             raise TypeError(f"{name} asks about {arguments.__name__}")
         return consent(given, words)
 
-    def asking(given: BaseModel) -> Asking:
-        if asks is None or not isinstance(given, arguments):
-            raise TypeError(f"{name} asks by {arguments.__name__}")
-        return asks(given)
+    def ending(given: BaseModel) -> Asking | HandOver:
+        if ends is None or not isinstance(given, arguments):
+            raise TypeError(f"{name} ends a turn by {arguments.__name__}")
+        return ends(given)
 
     return Tool(
         ToolSpec(name, description, schema),
@@ -140,7 +149,7 @@ def declare(
         private,
         deadline_seconds,
         asked if consent is not None else None,
-        asking if asks is not None else None,
+        ending if ends is not None else None,
     )
 
 

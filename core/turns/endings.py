@@ -127,12 +127,16 @@ class Endings:
         said = outcome.text.strip()
         told = with_truth(said, kept, words)
         asked: Asked | None = None
+        document: Document | None
         if outcome.saved is not None:
             asked = Asked(
                 new_id(), self.question.message_id, outcome.pending, outcome.saved, tuple(consent)
             )
             said = told = ""  # what it has said is a part of the answer that follows
             document = asked.document(words)
+        elif outcome.hand_over is not None:
+            said = told = ""  # the command's answer is the answer
+            document = None
         elif self.again.answered and not _whole(outcome):
             said = told = ""
             document = stays(words, self.turn_id)
@@ -157,6 +161,7 @@ class Endings:
             persona=persona.id,
             capability=capability,
             asked=asked,
+            hand_over=outcome.hand_over,
             started_at=self.started,
         )
 

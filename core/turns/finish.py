@@ -19,6 +19,7 @@ from core.document import Document
 from core.outbox import Parcel, post
 from core.store.session import insert_rows, update_where
 from core.store.tables import Inbound, InboundState, Line, Turn
+from core.tools.registry import HandOver
 from core.turns.consent import Asked, withdraw
 from core.turns.joining import question_of
 from core.turns.lanes import Job
@@ -67,6 +68,8 @@ class Ending:
     """Name of the capability that answered."""
     asked: Asked | None = None
     """The turn waits for the learner's decision."""
+    hand_over: HandOver | None = None
+    """A command that is still to give the answer."""
     started_at: datetime = field(kw_only=True)
 
 

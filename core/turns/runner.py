@@ -31,6 +31,7 @@ from core.logs import log_context, reference
 from core.outbox import Parcel, addressee_of
 from core.store.session import Store, update_where
 from core.store.tables import Inbound, Outgoing
+from core.tools.registry import HandOver
 from core.turns.chat import ChatTurn
 from core.turns.delivery import Delivery
 from core.turns.finish import Ending, record, settle
@@ -180,6 +181,9 @@ class Runner:
             ending = await self.chat.run(
                 job, turn_id, started, emit=emit, fetch=channel.fetch, again=again
             )
+            if ending.hand_over is not None:
+                await self._hand_over(job, turn_id, started, ending, ending.hand_over)
+                return
         if ending.tutor_words and ending.document and again.replaces:
             ending = replace(ending, edits=again.replaces)
         offers = self.offers_anew and channel.capabilities.can_edit
@@ -189,6 +193,31 @@ class Runner:
             document = ending.document.model_copy(update={"buttons": buttons})
             ending = replace(ending, document=document)
         await self._finish(job, turn_id, lambda _: replace(ending, preview=job.preview))
+
+    async def _hand_over(
+        self, job: Job, turn_id: str, started: datetime, ending: Ending, to: HandOver
+    ) -> None:
+        """Let a command answer what the model was asked; the turn stays the question's."""
+        command = self.book().command(to.command)
+        assert command is not None, to.command
+        answer = await command.handle(self._request(job, to.arguments, started))
+        assert not isinstance(answer, Rerun)
+
+        def end(session: Session) -> Ending:
+            reply = answer if isinstance(answer, Reply) else answer(session)
+            return replace(
+                ending,
+                document=reply.document,
+                tutor_words=reply.document.markdown,
+                events=(*ending.events, *reply.events),
+                preview=job.preview,
+                ended=reply.ended,
+                prompt_tokens=job.tally.usage.prompt_tokens,
+                completion_tokens=job.tally.usage.completion_tokens,
+                cost=job.tally.cost,
+            )
+
+        await self._finish(job, turn_id, end)
 
     async def _shown(self, job: Job, handle: str) -> None:
         """Remember a preview with its event, so that the answer finds it also after a restart."""

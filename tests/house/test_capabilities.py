@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from sqlmodel import col, select
 
+from core.capabilities.quiz import QUIZ
 from core.capabilities.solve import SOLVE
 from core.store.tables import Turn
 from tests.house.conftest import MakeHome
 from tests.house.home import Home, hanging, spoken, system, tools_of
+from tests.house.test_quiz import written
 from tests.house.tools import HANDY
 from tests.servers.openai import OpenAIServer, Reply, ToolCall
 from tests.servers.telegram import TelegramServer, media
@@ -169,3 +171,40 @@ async def test_a_tool_that_the_way_does_not_use_cannot_be_called(
     await home.tell(ada, "/solve 1 + 1")
     [result] = [m for m in home.prompts[-1].json["messages"] if m["role"] == "tool"]
     assert "show_progress" in result["content"] and "There is no tool" in result["content"]
+
+
+async def test_a_quiz_that_is_asked_for_in_words_is_a_quiz(
+    home: Home, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    ada = telegram.user(7, "Ada")
+    topic = {"topic": "cells", "questions": 3}
+    openai.script(Reply.calls(ToolCall("start_quiz", topic)), written())
+    question = await home.tell(ada, "quiz me on cells")
+    assert "1/3" in question.text and "A" in question.labels
+    assert (await home.journal_of(ada)).count("asked: quiz me on cells") == 1
+    turn = await home.read(lambda s: s.exec(select(Turn).order_by(col(Turn.id).desc())).first())
+    assert turn is not None and turn.prompt_tokens == 200, "both calls are counted"
+    message, _ = await home.press(question, "A")
+    assert "2/3" in message.text
+
+
+async def test_by_the_capability_too_and_a_persona_without_the_tool_starts_none(
+    tmp_path: Path, make_home: MakeHome, telegram: TelegramServer, openai: OpenAIServer
+) -> None:
+    persona(tmp_path, "asker", "capabilities: [chat, quiz]\nrouting: classifier")
+    home = await make_home()
+    ada = telegram.user(7, "Ada")
+    openai.script(Reply("What do you know?"), Reply.calls(ToolCall("start_quiz", {"topic": "x"})))
+    await home.tell(ada, "cells")
+    openai.script(Reply.calls(ToolCall("start_quiz", {"topic": "cells"})), written())
+    ada.say("/regenerate capability=quiz")
+    await home.quiet()
+    assert QUIZ.prompts.of("en", small=False) in system(home.prompts[-2])
+    assert tools_of(home.prompts[-2]) >= {"start_quiz"}
+    await home.tell(ada, "/persona asker")
+    openai.script(
+        Reply("quiz"), Reply.calls(ToolCall("start_quiz", {"topic": "x"})), Reply("Try /quiz x.")
+    )
+    answer = await home.tell(ada, "ask me something")
+    assert answer.text == "Try /quiz x."
+    assert "start_quiz" not in tools_of(home.prompts[-1])
