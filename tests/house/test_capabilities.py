@@ -142,7 +142,7 @@ async def test_an_answer_is_made_anew_in_another_way(
     assert TASK in system(home.prompts[-1])
     assert [m.text for m in ada.private.from_bot] == ["two"]
     answer = await home.tell(ada, "/regenerate capability=dance")
-    assert answer.text == "I can answer in these ways: chat, solve."
+    assert answer.text == "I can answer in these ways: chat, solve, quiz."
 
 
 async def test_what_was_asked_by_command_is_kept_when_it_is_stopped(
@@ -194,13 +194,15 @@ async def test_by_the_capability_too_and_a_persona_without_the_tool_starts_none(
     persona(tmp_path, "asker", "capabilities: [chat, quiz]\nrouting: classifier")
     home = await make_home()
     ada = telegram.user(7, "Ada")
-    openai.script(Reply("What do you know?"), Reply.calls(ToolCall("start_quiz", {"topic": "x"})))
+    openai.script(Reply("What do you know?"))
     await home.tell(ada, "cells")
-    openai.script(Reply.calls(ToolCall("start_quiz", {"topic": "cells"})), written())
+    openai.script(
+        Reply.calls(ToolCall("start_quiz", {"topic": "cells", "questions": 3})), written()
+    )
     ada.say("/regenerate capability=quiz")
     await home.quiet()
-    assert QUIZ.prompts.of("en", small=False) in system(home.prompts[-2])
-    assert tools_of(home.prompts[-2]) >= {"start_quiz"}
+    assert QUIZ.prompts.of("en", small=False) in system(home.prompts[1])
+    assert tools_of(home.prompts[1]) >= {"start_quiz"}
     await home.tell(ada, "/persona asker")
     openai.script(
         Reply("quiz"), Reply.calls(ToolCall("start_quiz", {"topic": "x"})), Reply("Try /quiz x.")
