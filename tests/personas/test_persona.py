@@ -200,7 +200,8 @@ def test_an_unknown_persona_is_named_with_those_that_exist() -> None:
 
 def test_a_persona_that_asks_for_a_tool_that_does_not_exist_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "ada.md", SAMPLE)
-    known = PersonaLibrary.load(tmp_path, tools={"current_time"}, capabilities={"chat", "solve", "quiz"})
+    ways = {"chat", "solve", "quiz"}
+    known = PersonaLibrary.load(tmp_path, tools={"current_time"}, capabilities=ways)
     assert [persona.id for persona in known.all()] == []
     keys = {problem.key for problem in known.problems}
     assert {"tools.0", "tools.1"} <= keys
