@@ -22,6 +22,7 @@ from core.context import (
     ChatKind,
     Command,
     InboundMessage,
+    Joined,
     Press,
     Quote,
     ReplyTarget,
@@ -33,6 +34,7 @@ from core.context import (
 CHANNEL: Final = "feishu"
 MESSAGE: Final = "im.message.receive_v1"
 EDITED: Final = "im.message.updated_v1"
+ADDED: Final = "im.chat.member.bot.added_v1"
 PRESS: Final = "card.action.trigger"
 
 ACTION: Final = "action"
@@ -87,6 +89,8 @@ def receive(
     kind = event_type(body)
     if kind == MESSAGE:
         return _message(body["event"], me, now, known)
+    if kind == ADDED:
+        return _joined(body["event"], me, now, known)
     return _press(body, me, now, known) if kind == PRESS else None
 
 
@@ -99,7 +103,11 @@ def event_type(body: Mapping[str, Any]) -> str:
 def person_of(body: Mapping[str, Any]) -> str:
     """Return the open_id of the one who wrote or pressed."""
     event = body["event"]
-    ids = event["operator"] if event_type(body) == PRESS else event["sender"]["sender_id"]
+    kind = event_type(body)
+    if kind == ADDED:
+        ids = event["operator_id"]
+    else:
+        ids = event["operator"] if kind == PRESS else event["sender"]["sender_id"]
     return str(ids["open_id"])
 
 
@@ -187,6 +195,20 @@ def _message(
         attachments=attached,
         cut=words is not None and len(words.text) >= _NEAR_LIMIT,
         received_at=_moment(message.get("create_time"), now),
+    )
+
+
+def _joined(event: Mapping[str, Any], me: Me, now: datetime, known: Known) -> InboundMessage:
+    """We were taken into a group: the same event however often that happens."""
+    chat = str(event["chat_id"])
+    return InboundMessage(
+        message_id=f"joined:{chat}",
+        target=ReplyTarget(channel=CHANNEL, account=me.app_id, chat=chat),
+        chat_kind=ChatKind.GROUP,
+        sender=_sender(str(event["operator_id"]["open_id"]), me, known, None),
+        content=Joined(),
+        addressed=True,
+        received_at=now,
     )
 
 

@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 from core.channel import ChannelStartError, ChannelUnreachable
-from core.context import ChatKind, Command, Press, Text
+from core.context import ChatKind, Command, Joined, Press, Text
 from core.document import Button
 from tests.doorway import Inbox, deliver, health_says
 from tests.feishu.door import at, door, opened
@@ -61,6 +61,23 @@ async def test_a_commit_that_takes_too_long_is_refused_but_not_cut_off(
         assert (ack.code, ack.late) == (500, False)
         inbox.open.set()
         assert (await inbox.wait(1))[0].content == Text(text="hello")
+
+
+async def test_being_taken_into_a_group_is_one_event_however_often_it_happens(
+    server: FeishuServer,
+) -> None:
+    inbox = Inbox()
+    ada = server.user("Ada")
+    group = server.group("Study", ada)
+    async with opened(server, inbox):
+        for _ in range(2):
+            group.kick_bot(ada)
+            group.add_bot(ada)
+        first, second = await inbox.wait(2)
+    assert (first.content, first.chat_kind) == (Joined(), ChatKind.GROUP)
+    assert first.message_id == second.message_id
+    assert first.sender.account.endswith(ada.open_id)
+    assert first.target.chat == group.chat_id
 
 
 async def test_a_redelivered_message_keeps_its_identity(server: FeishuServer) -> None:
