@@ -22,12 +22,15 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from memory.characters import unescape
+from memory.index import NAME as INDEX
+from memory.index import remove as remove_index
 from memory.journal import parse_day
 from memory.layers import LearnerFolder, is_ulid, replace_file
 from memory.merge import WhoseEvent, part_day, part_document, unite_day, unite_document
 
 _READY: Final = "ready"
-_LOCK: Final = ".lock"
+_NOT_THEIRS: Final = (".lock", INDEX, f"{INDEX}-journal")
+"""Files that hold nothing of their own."""
 _HISTORY: Final = ".history"
 _JOINED: Final = (_HISTORY, "joined")
 _DAY: Final = re.compile(r"events/([0-9]{4}-[0-9]{2}-[0-9]{2})\.md")
@@ -105,10 +108,11 @@ def _discard(join: Join) -> None:
 
 
 def _locked(join: Join) -> ExitStack:
-    """Both locks, always in the same order."""
+    """Both locks, always in the same order; what was found by searching is found anew."""
     with ExitStack() as locks:
         for folder in sorted((join.kept, join.other), key=lambda one: one.learner):
             locks.enter_context(folder.lock())
+            remove_index(folder)
         return locks.pop_all()
 
 
@@ -211,7 +215,7 @@ def _files(root: Path) -> Iterator[str]:
         folders[:] = sorted(one for one in folders if (*inside, one) != _JOINED)
         for name in sorted(names):
             path = here / name
-            if name == _LOCK or name.endswith(".tmp") or path.is_symlink():
+            if name in _NOT_THEIRS or name.endswith(".tmp") or path.is_symlink():
                 continue
             yield PurePosixPath(*inside, name).as_posix()
 

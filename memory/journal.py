@@ -198,11 +198,13 @@ def _days(folder: Path) -> list[date]:
     """Days that have a file, newest first."""
     if not folder.is_dir():
         return []
-    names = sorted((n.name for n in folder.iterdir() if _DAY_NAME.fullmatch(n.name)), reverse=True)
-    days = []
-    for name in names:
-        try:
-            days.append(date.fromisoformat(name.removesuffix(".md")))
-        except ValueError:
-            continue  # 2026-02-30.md: not ours
-    return days
+    found = (day_of(path.name) for path in folder.iterdir())
+    return sorted((day for day in found if day is not None), reverse=True)
+
+
+def day_of(name: str) -> date | None:
+    """Return the day that a file of this name holds; None for a file that is not ours."""
+    try:
+        return date.fromisoformat(name.removesuffix(".md")) if _DAY_NAME.fullmatch(name) else None
+    except ValueError:
+        return None  # 2026-02-30.md

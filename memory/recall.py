@@ -10,6 +10,8 @@ import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
 
 from memory.characters import printable, visible
 from memory.document import Audience, Kind, Line, MemoryDocument, parse
@@ -37,6 +39,10 @@ class Item:
     own: bool
     """A person wrote it; what the machine knows gives way to it."""
     audience: Audience
+    id: str = ""
+    """ULID of the machine's entry; empty for a person's words."""
+    day: date | None = None
+    """When the machine's entry was last confirmed."""
 
     @property
     def text(self) -> str:
@@ -142,7 +148,7 @@ def _for(audience: Audience, section: Section) -> Section:
 def _sections(folder: LearnerFolder, document: Profile) -> Iterator[Section]:
     heading = ""
     items: list[Item] = []
-    for line in _grouped(_load(folder, document)):
+    for line in grouped(load(folder, folder.profile(document))):
         if isinstance(line, Item):
             items.append(line)
             continue
@@ -155,7 +161,7 @@ def _sections(folder: LearnerFolder, document: Profile) -> Iterator[Section]:
         yield Section(document, heading, tuple(items))
 
 
-def _grouped(document: MemoryDocument) -> Iterator[Item | Line]:
+def grouped(document: MemoryDocument) -> Iterator[Item | Line]:
     """Yield headings as lines and everything else as items, in file order."""
     group: list[Line] = []  # a person's lines that make one item
     gap = False  # a blank line came since
@@ -171,7 +177,8 @@ def _grouped(document: MemoryDocument) -> Iterator[Item | Line]:
             group.append(line)
         elif line.entry is not None:
             shown = (printable(line.entry.text),)
-            yield Item(shown, own=False, audience=line.entry.audience)
+            entry = line.entry
+            yield Item(shown, own=False, audience=entry.audience, id=entry.id, day=entry.date)
         elif line.kind is Kind.HEADING:
             yield line
     yield from _person(group)
@@ -202,9 +209,8 @@ def _bare(line: str) -> str:
     return visible(_COMMENT.sub("", line)).rstrip()
 
 
-def _load(folder: LearnerFolder, document: Profile) -> MemoryDocument:
-    """Read one document, as much of it as can be read."""
-    path = folder.profile(document)
+def load(folder: LearnerFolder, path: Path) -> MemoryDocument:
+    """Read a document of the second or third layer, as much of it as can be read."""
     try:
         with folder.contained(path).open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)

@@ -1,90 +1,76 @@
-"""Looking through everything that is remembered: the day files and what a learner reads.
+"""Looking through everything that is remembered: events, what they show, and who the learner is.
 
-A plain scan with a weight for rare words, over words of spaced scripts and pairs of characters of
-scripts without spaces. It reads the files themselves, so it is never behind them.
+How well the words fit is told by the index (``memory.index``), or by a plain scan of the files
+where there can be none. What is surer counts more: a person's own words before the profile, that
+before what one surface shows, that before what was once said; and of two alike the newer one.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Iterable
 from datetime import date
 from typing import Final
 
 from memory.document import Audience
-from memory.journal import read_events
-from memory.layers import LearnerFolder
-from memory.recall import overview
+from memory.index import IndexUnusable, Match, matches
+from memory.layers import LearnerFolder, MemoryBusy
+from memory.places import Layer, Place, files, places
+from memory.words import asked_words, fitness
 
-_WORD: Final = re.compile(r"[^\W_]+")
-_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
-_SATURATION: Final = 1.2
-"""How soon a repeated word counts no more (k1 of Okapi BM25)."""
-_LENGTH: Final = 0.75
-"""How much a long text is held back (b of Okapi BM25)."""
+_WEIGHT: Final = {Layer.EVENT: 1.0, Layer.SURFACE: 1.2, Layer.PROFILE: 1.4}
+_OWN_WEIGHT: Final = 1.6
+_HALF_LIFE_DAYS: Final = 180
+"""After so long a newer text's lead is half of what it can be."""
+_LASTING: Final = 0.5
+"""What remains of the weight of the oldest text."""
+_MOST_WORDS: Final = 48
 
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One place where something is remembered."""
-
-    text: str
-    day: date | None
-    """When it was said, in the learner's zone; None for an entry of the profile."""
-    source: str
-    """Id of the event (``e_…``), or the name of the document."""
+_log = logging.getLogger(__name__)
 
 
 def search(
     folder: LearnerFolder, query: str, *, audience: Audience, most: int = 8
-) -> tuple[Found, ...]:
-    """Return what is remembered about ``query``, best first (Okapi BM25).
+) -> tuple[Place, ...]:
+    """Return what is remembered about ``query`` in all layers, best first, at most ``most``.
 
-    In a group only entries marked shareable are looked at, and no event.
+    In a group only entries marked shareable are looked at, and no event. Nothing is found twice.
+    Raises OSError where even the files cannot be read.
     """
-    places = [*_entries(folder, audience)]
-    if audience is Audience.PRIVATE:
-        places += [
-            Found(event.text, event.at.date(), f"e_{event.id}") for event in read_events(folder)
-        ]
-    wanted = set(_terms(query))
-    texts = [Counter(_terms(place.text)) for place in places]
-    ranked = sorted(
-        ((score, n) for n, score in enumerate(_scores(wanted, texts)) if score > 0),
-        key=lambda pair: (-pair[0], -pair[1]),
-    )
-    return tuple(places[n] for _, n in ranked[:most])
+    shared = audience is Audience.GROUP
+    words = asked_words(query)[:_MOST_WORDS]
+    try:
+        found = matches(folder, words, shared=shared)
+    except (IndexUnusable, MemoryBusy) as error:
+        _log.info("learner %s is searched without an index (%s)", folder.learner, error)
+        found = scan(folder, query, shared=shared)
+    return tuple(match.place for match in _ranked(found)[:most])
 
 
-def _entries(folder: LearnerFolder, audience: Audience) -> Iterable[Found]:
-    for section in overview(folder):
-        for item in section.items:
-            if audience is Audience.PRIVATE or item.audience is Audience.GROUP:
-                yield Found("\n".join(item.lines), None, section.document.value)
+def scan(folder: LearnerFolder, query: str, *, shared: bool) -> list[Match]:
+    """Return what ``memory.index.matches`` would, by reading all files; takes time with them."""
+    all_places = [place for path in files(folder) for place in places(folder, path)]
+    if shared:
+        all_places = [place for place in all_places if place.shared]
+    scores = fitness(query, (place.text for place in all_places))
+    return [Match(place, score) for place, score in zip(all_places, scores, strict=True) if score]
 
 
-def _terms(text: str) -> list[str]:
-    folded = text.casefold()
-    terms: list[str] = []
-    for run in _UNSPACED.findall(folded):
-        terms += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-    return terms + _WORD.findall(_UNSPACED.sub(" ", folded))
+def _ranked(found: Iterable[Match]) -> list[Match]:
+    found = list(found)
+    days = [match.place.day for match in found if match.place.day is not None]
+    newest = max(days, default=date.min)
+
+    def order(match: Match) -> tuple[float, date, str]:
+        place = match.place
+        return match.score * _weight(place, newest), place.day or date.max, place.source
+
+    return sorted(found, key=order, reverse=True)
 
 
-def _scores(wanted: set[str], texts: Sequence[Counter[str]]) -> list[float]:
-    if not texts:
-        return []
-    lengths = [text.total() for text in texts]
-    average = sum(lengths) / len(texts) or 1.0
-    scores = [0.0] * len(texts)
-    for term in wanted:
-        holding = [n for n, text in enumerate(texts) if term in text]
-        rarity = math.log(1 + (len(texts) - len(holding) + 0.5) / (len(holding) + 0.5))
-        for n in holding:
-            often = texts[n][term]
-            long = 1 - _LENGTH + _LENGTH * lengths[n] / average
-            scores[n] += rarity * often * (_SATURATION + 1) / (often + _SATURATION * long)
-    return scores
+def _weight(place: Place, newest: date) -> float:
+    """How much is given on a place: by its layer and, beside the newest one found, by its age."""
+    if place.day is None:
+        return _OWN_WEIGHT
+    freshness: float = 0.5 ** ((newest - place.day).days / _HALF_LIFE_DAYS)
+    return _WEIGHT[place.layer] * (_LASTING + (1 - _LASTING) * freshness)

@@ -43,7 +43,7 @@ def _people(telegram: TelegramServer) -> list[Canary]:
 
 
 def _answer(request: RecordedRequest) -> Reply:
-    """Looks at the cards where it may; in private it says a word that only its learner may see."""
+    """Looks at cards and memory where it may; in private says a word only its learner may see."""
     last = request.json["messages"][-1]
     if topic := re.search(r"\[topic \w+\]\ncanaryquiz(\d+)x", last["content"] or ""):
         word = f"canaryquiz{topic[1]}x"
@@ -51,7 +51,8 @@ def _answer(request: RecordedRequest) -> Reply:
         texts = (f"1 {word}?", f"2 {word}?")
         return Reply(json.dumps({"items": [{**item, "question": text} for text in texts]}))
     if last["role"] == "user" and "cards_due" in tools_of(request):
-        return Reply.calls(ToolCall("cards_due"))
+        everything = {"query": "asked answered noted quiz", "limit": 20}  # as events begin
+        return Reply.calls(ToolCall("cards_due"), ToolCall("memory_search", everything))
     owner = re.search(r"canaryprivate(\d+)x", json.dumps(request.json))
     return Reply(f"canaryanswer{owner[1]}x" if owner else "Go on.")
 
@@ -124,7 +125,7 @@ async def test_a_canary_is_found_only_where_its_owner_is(
             assert word not in home.log
         for path in home.memory.rglob("*"):
             if path.is_file() and learner not in path.parts:
-                text = path.read_text("utf-8")
+                text = path.read_bytes().decode("utf-8", "replace")
                 for word in (*own.values(), one.name):
                     assert word not in text, path
         for other in others:
@@ -132,6 +133,8 @@ async def test_a_canary_is_found_only_where_its_owner_is(
                 assert not any(word in message.text for word in (*own.values(), one.name))
     for one in people:
         assert one.words["note"] in str([r.json for r in home.prompts]), "the canaries did live"
+        found = [r for r in home.prompts if f"): asked: {one.words['private']}" in str(r.json)]
+        assert found, "a search found what its own learner said"
 
 
 def _in_model_requests(home: Home, one: Canary, own: dict[str, str]) -> None:
@@ -164,7 +167,7 @@ async def test_in_a_group_the_prompt_holds_shareable_notes_only_and_no_cards(
         for kind in ("note", "machine", "front", "back", "private"):
             assert one.words[kind] not in str(again.json)
         assert "Cards due" not in system(asked)
-        assert tools_of(asked) == {"current_time"}
+        assert tools_of(asked) == {"current_time", "ask_learner", "start_quiz"}
     await home.tell(one.person, "why?")
     assert one.words["machine"] in system(home.prompts[-1])
     assert "Cards due for review today: 1" in system(home.prompts[-1])

@@ -33,7 +33,7 @@ async def test_what_was_said_is_found_with_its_day_and_source(tmp_path: Path) ->
     folder = told(tmp_path, "why is the sky blue?", "what is a limit?", "极限是什么？为什么重要")
     tool = memory_search(tmp_path)
     found = await run(tool, query="limit")
-    assert found.text == f"- 2026-12-02: asked: what is a limit? [e_{_ids(folder)[1]}]"
+    assert found.text == f"- 2026-12-02 (event): asked: what is a limit? [e_{_ids(folder)[1]}]"
     assert "极限是什么" in (await run(tool, query="极限")).text
     assert "Nothing is remembered" in (await run(tool, query="integrals")).text
 
