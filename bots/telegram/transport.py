@@ -35,13 +35,8 @@ from aiogram.methods import (
 )
 from aiogram.types import (
     BufferedInputFile,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
-    InputRichMessage,
     LinkPreviewOptions,
     Message,
-    MessageEntity,
-    ReplyParameters,
 )
 from aiohttp import ClientError, ClientResponseError
 
@@ -57,8 +52,15 @@ from bots.telegram.failures import (
     reason_of,
     send_error,
 )
-from bots.telegram.receive import GENERAL
 from bots.telegram.render import TelegramPart, plain_part
+from bots.telegram.wire import (
+    entities,
+    is_group,
+    keyboard,
+    reply_to,
+    rich_message,
+    sending_thread,
+)
 from core.channel import (
     AttachmentGone,
     AttachmentTooLarge,
@@ -169,17 +171,17 @@ class Transport:
 
         place: dict[str, Any] = {
             "chat_id": int(target.chat),
-            "message_thread_id": _sending_thread(target),
-            "reply_parameters": _reply(target) if reply else None,
-            "reply_markup": _keyboard(part),
+            "message_thread_id": sending_thread(target),
+            "reply_parameters": reply_to(target) if reply else None,
+            "reply_markup": keyboard(part),
         }
 
         def method(part: TelegramPart) -> TelegramMethod[Message]:
             if part.rich:
-                return SendRichMessage(rich_message=_rich(part), **place)
+                return SendRichMessage(rich_message=rich_message(part), **place)
             return SendMessage(
                 text=part.text,
-                entities=_entities(part),
+                entities=entities(part),
                 link_preview_options=_NO_PREVIEW,
                 **place,
             )
@@ -194,8 +196,8 @@ class Transport:
         given = BufferedInputFile(file.data, file.name)
         place: dict[str, Any] = {
             "chat_id": int(target.chat),
-            "message_thread_id": _sending_thread(target),
-            "reply_parameters": _reply(target) if reply else None,
+            "message_thread_id": sending_thread(target),
+            "reply_parameters": reply_to(target) if reply else None,
         }
         if file.mime in _PHOTOS and len(file.data) <= _LARGEST_PHOTO:
             try:
@@ -241,10 +243,10 @@ class Transport:
             raise Throttled(wait)
         method = SendMessageDraft(
             chat_id=int(target.chat),
-            message_thread_id=_sending_thread(target),
+            message_thread_id=sending_thread(target),
             draft_id=draft_id,
             text=part.text,
-            entities=_entities(part),
+            entities=entities(part),
         )
         try:
             await self._call(target, method, patient=False)
@@ -269,13 +271,13 @@ class Transport:
             place: dict[str, Any] = {
                 "chat_id": int(target.chat),
                 "message_id": int(message_id),
-                "reply_markup": _keyboard(part),
+                "reply_markup": keyboard(part),
             }
             if part.rich:
-                return EditMessageText(rich_message=_rich(part), **place)
+                return EditMessageText(rich_message=rich_message(part), **place)
             return EditMessageText(
                 text=part.text,
-                entities=_entities(part),
+                entities=entities(part),
                 link_preview_options=_NO_PREVIEW,
                 **place,
             )
@@ -316,7 +318,7 @@ class Transport:
             return await self._call(target, method(plain_part(part)), patient=patient)
 
     def _take_spare(self, target: ReplyTarget) -> None:
-        wait = self._limiter.spare(target.chat, group=_is_group(target))
+        wait = self._limiter.spare(target.chat, group=is_group(target))
         if wait:
             raise Throttled(wait)
 
@@ -329,7 +331,7 @@ class Transport:
         patient: bool = True,
     ) -> T:
         """Make a call, after the limiter's wait unless the moment was taken already."""
-        group = _is_group(target)
+        group = is_group(target)
         if patient:
             await self._limiter.wait(target.chat, group=group)
         async with self._calls.call():
@@ -362,50 +364,3 @@ class Transport:
             except AiogramError as error:
                 log.debug("no typing sign: %s", reason_of(error))
             await asyncio.sleep(pause)
-
-
-def _is_group(target: ReplyTarget) -> bool:
-    return target.chat.startswith("-")  # chat ids of groups are negative, of people positive
-
-
-def _sending_thread(target: ReplyTarget) -> int | None:
-    """Return the thread to name in a send: the General topic must not be named (F012)."""
-    return None if target.thread in (None, GENERAL) else int(target.thread)
-
-
-def _reply(target: ReplyTarget) -> ReplyParameters | None:
-    if target.reply_to is None:
-        return None
-    return ReplyParameters(message_id=int(target.reply_to), allow_sending_without_reply=True)
-
-
-def _entities(part: TelegramPart) -> list[MessageEntity]:
-    return [
-        MessageEntity(
-            type=entity.type,
-            offset=entity.offset,
-            length=entity.length,
-            url=entity.url,
-            language=entity.language,
-        )
-        for entity in part.entities
-    ]
-
-
-def _rich(part: TelegramPart) -> InputRichMessage:
-    content = {"blocks": list(part.rich), "skip_entity_detection": True}
-    return InputRichMessage.model_validate(content)
-
-
-def _keyboard(part: TelegramPart) -> InlineKeyboardMarkup | None:
-    if not part.buttons:
-        return None
-    return InlineKeyboardMarkup(
-        inline_keyboard=[
-            [
-                InlineKeyboardButton(text=button.label, callback_data=button.callback_data)
-                for button in row
-            ]
-            for row in part.buttons
-        ]
-    )
