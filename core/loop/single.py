@@ -9,7 +9,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
-from core.llm.port import ChatMessage, ChatModel, ChatRequest, ContentDelta, ModelError
+from core.llm.port import (
+    ChatMessage,
+    ChatModel,
+    ChatRequest,
+    Completed,
+    ContentDelta,
+    ModelError,
+    ModelErrorKind,
+)
 from core.loop.gates import answer_limit
 from core.loop.history import estimate_messages
 from core.loop.scrub import scrub
@@ -27,8 +35,19 @@ _TEX: Final = (
 _COMMANDS: Final = frozenset(_TEX.split())
 
 
+_HALF: Final = frozenset({"length", "content_filter"})
+"""Reasons to finish with which an answer is not whole."""
+_REFUSED: Final = frozenset({ModelErrorKind.REFUSED, ModelErrorKind.CONTEXT_EXCEEDED})
+"""Failures that are about this very request: a smaller one may do."""
+
+
 class Unanswered(Exception):
     """The model did not answer; the text, which is for the log, says why."""
+
+    def __init__(self, reason: str, *, of_request: bool = False) -> None:
+        super().__init__(reason)
+        self.of_request = of_request
+        """It is about this very request: the same one would fail again."""
 
 
 async def single(
@@ -38,15 +57,19 @@ async def single(
     max_tokens: int,
     seconds: float,
     temperature: float | None = 0.0,
+    json_object: bool = False,
+    whole: bool = False,
 ) -> str:
     """Return what the model says, its thinking left out. Raises Unanswered.
 
     ``max_tokens`` of the answer are cut to what the model's window leaves; ``seconds`` is all the
-    time there is, retries included.
+    time there is, retries included. See ``ChatRequest.json_object``; with ``whole``, an answer that
+    was cut off is none.
     """
     wanted = answer_limit(max_tokens, estimate_messages(messages), model.window)
-    request = ChatRequest(tuple(messages), (), wanted, temperature)
+    request = ChatRequest(tuple(messages), (), wanted, temperature, json_object=json_object)
     said: list[str] = []
+    finish: str | None = None
     try:
         async with asyncio.timeout(seconds):
             deadline = asyncio.get_running_loop().time() + seconds
@@ -54,10 +77,14 @@ async def single(
                 async for event in events:
                     if isinstance(event, ContentDelta):
                         said.append(event.text)
+                    elif isinstance(event, Completed):
+                        finish = event.finish_reason
     except ModelError as error:
-        raise Unanswered(error.kind.value) from None
+        raise Unanswered(error.kind.value, of_request=error.kind in _REFUSED) from None
     except TimeoutError:
         raise Unanswered("no answer in time") from None
+    if whole and finish in _HALF:
+        raise Unanswered(f"cut off ({finish})", of_request=True)
     return scrub("".join(said))
 
 

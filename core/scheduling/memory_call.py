@@ -12,7 +12,6 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -23,18 +22,9 @@ from sqlmodel import Session
 
 from core.clock import Clock, standing
 from core.ids import new_id
-from core.llm.port import (
-    ChatMessage,
-    ChatModel,
-    ChatRequest,
-    Completed,
-    ContentDelta,
-    ModelError,
-    ModelErrorKind,
-)
-from core.loop.gates import Budget, answer_limit
-from core.loop.history import estimate_messages
-from core.loop.scrub import scrub
+from core.llm.port import ChatMessage, ChatModel
+from core.loop.gates import Budget
+from core.loop.single import Unanswered, single
 from core.memory_tuning import MemoryTuning
 from core.store.session import Store, insert_rows
 from core.store.tables import Consolidation, ConsolidationOutcome
@@ -50,10 +40,6 @@ TIMES: Final = 3
 """Requests for one step when the files keep changing under it."""
 WINDOW_SHARE: Final = 0.7
 """Of what a model's window leaves beside the answer: token counts are estimates."""
-_HALF: Final = frozenset({"length", "content_filter"})
-"""Reasons to finish with which an answer is not whole."""
-_REFUSED: Final = frozenset({ModelErrorKind.REFUSED, ModelErrorKind.CONTEXT_EXCEEDED})
-"""Failures that are about this very request: a smaller one may do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,35 +125,21 @@ class MemoryCall:
     async def _ask(self, task: Task, tally: Tally) -> tuple[ConsolidationOutcome, str | None]:
         """Return the answer, or None with the reason why there is none."""
         messages = (ChatMessage("system", task.system), ChatMessage("user", task.user))
-        seconds = self.tuning.deadline_seconds
-        wanted = answer_limit(
-            self.tuning.answer_tokens, estimate_messages(messages), self.model.window
-        )
-        request = ChatRequest(messages, (), wanted, 0.0, json_object=True)
-        said: list[str] = []
-        finish: str | None = None
-        model = Metered(self.model, self.budget, tally)
         try:
-            async with asyncio.timeout(seconds):
-                deadline = asyncio.get_running_loop().time() + seconds
-                async with aclosing(model.stream(request, deadline=deadline)) as events:
-                    async for event in events:
-                        if isinstance(event, ContentDelta):
-                            said.append(event.text)
-                        elif isinstance(event, Completed):
-                            finish = event.finish_reason
-        except ModelError as error:
-            log.warning("the model cannot be asked about memory: %s", error.kind)
-            if error.kind in _REFUSED:
+            answer = await single(
+                Metered(self.model, self.budget, tally),
+                messages,
+                max_tokens=self.tuning.answer_tokens,
+                seconds=self.tuning.deadline_seconds,
+                json_object=True,
+                whole=True,
+            )
+        except Unanswered as error:
+            log.warning("the model cannot be asked about memory: %s", error)
+            if error.of_request:
                 return ConsolidationOutcome.UNREADABLE, None
             return ConsolidationOutcome.FAILED, None
-        except TimeoutError:
-            log.warning("the model did not answer about memory within %g s", seconds)
-            return ConsolidationOutcome.FAILED, None
-        if finish in _HALF:
-            log.warning("a model's answer about memory is not whole (%s)", finish)
-            return ConsolidationOutcome.UNREADABLE, None
-        return ConsolidationOutcome.DONE, scrub("".join(said))
+        return ConsolidationOutcome.DONE, answer
 
     def _row(
         self,
