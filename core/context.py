@@ -126,6 +126,8 @@ class Press(Value):
     """The ``Button.action`` as it was sent out."""
     origin: str
     """Platform id of the message that carried the button."""
+    filled: tuple[str, ...] = ()
+    """What the fields of a form say, in their order; empty where no form was sent."""
 
 
 class Unsupported(Value):

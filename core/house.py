@@ -19,12 +19,13 @@ from core.capabilities.chat import CHAT
 from core.capabilities.quiz import QUIZ
 from core.channel import Channel, ChannelStartError, Known, LooksBack
 from core.clock import Clock
-from core.commands import ask, cards, memory, people, talk
+from core.commands import ask, cards, collection, memory, people, talk
 from core.commands import link as linking_commands
 from core.commands.book import CommandBook
 from core.commands.quiz import Quizzes
 from core.commands.settings import settings
 from core.context import InboundMessage, LearnerId, ReplyTarget
+from core.forms import OpensForms
 from core.limits import Limits
 from core.linking.linking import Linking
 from core.llm.port import ChatModel
@@ -43,6 +44,7 @@ from core.turns.chat import ChatTurn
 from core.turns.choices import pick
 from core.turns.consent import consent, expire
 from core.turns.delivery import Delivery
+from core.turns.forms import Forms
 from core.turns.intake import Defaults, Intake, runs_at_once
 from core.turns.journal import Journal
 from core.turns.lanes import Job, Lanes
@@ -104,6 +106,7 @@ class House:
         self._intake = Intake(
             parts.store, self.partners, parts.defaults, parts.clock, self._proactive
         )
+        self.forms = Forms(parts.store, self.partners, parts.defaults, lambda: self.book)
         tools = ToolRegistry((*own_tools(parts.store, parts.memory, parts.clock), *parts.tools))
         self._reader = Reader(parts.transcriber)
         self._spending = Spending(
@@ -178,6 +181,8 @@ class House:
 
         if isinstance(channel, LooksBack):
             channel.look_back(partial(self._known, channel))
+        if isinstance(channel, OpensForms):
+            channel.open_forms(self.forms.find)
         try:
             await channel.start(receive, self.book.menus(partner.language))
         except ChannelStartError as error:
@@ -323,6 +328,7 @@ class House:
                 *asking,
                 persona_command,
                 *cards.commands(),
+                collection.command(),
                 self._quizzes.command(),
                 memory.memory(parts.memory),
                 memory.remember_(parts.memory),
@@ -340,6 +346,7 @@ class House:
                 link_button,
                 people.reminder(),
                 *cards.actions(),
+                *collection.actions(),
                 self._quizzes.action(),
                 anew_button,
                 again(parts.store, self._can_edit),

@@ -52,8 +52,9 @@ from core.channel import (
     at_once,
 )
 from core.commands.declare import Menu
-from core.context import Attachment, InboundMessage, ReplyTarget
+from core.context import Attachment, InboundMessage, Press, ReplyTarget
 from core.document import Document
+from core.forms import FindForm, Form
 from core.i18n import Words
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,9 @@ STOP_SECONDS: Final = 1.0
 
 PREVIEW_SECONDS: Final = 1.5
 """Between two edits of a preview: a channel takes about one a second."""
+
+FORM_SECONDS: Final = 1.0
+"""How long a press waits for its form: it must be the first response, within three seconds."""
 
 WITHDRAW_SECONDS: Final = 0.5
 """How long it then takes back what commands were promised."""
@@ -102,6 +106,7 @@ class DiscordChannel:
         self._previews = PreviewPace(preview_seconds, time.monotonic)
         self._preview_seconds = preview_seconds
         self._recall: Recall | None = None
+        self._find_form: FindForm | None = None
         self._heard = 0
         """The newest message that this process was told of."""
         self._inbox: Inbox | None = None
@@ -218,6 +223,10 @@ class DiscordChannel:
         """Ask for what was said meanwhile, at each start and whenever a session was lost."""
         self._recall = recall
 
+    def open_forms(self, find: FindForm) -> None:
+        """Answer a press with the form that ``find`` has for it."""
+        self._find_form = find
+
     # What the gateway tells
 
     def begun(self) -> None:
@@ -244,8 +253,22 @@ class DiscordChannel:
         taken = receive_interaction(interaction, self.account)
         if taken is None or self._inbox is None:
             return
+        form = await self._form(taken)
+        if form is not None and await self._interactions.open(interaction, form):
+            return  # what is sent with it is the event
         self._interactions.expect(interaction)
         await self._interactions.acknowledge(interaction, self._inbox.put(taken))
+
+    async def _form(self, taken: InboundMessage) -> Form | None:
+        """Return the form that a press opens, if it is found in time."""
+        if self._find_form is None or not isinstance(taken.content, Press) or taken.content.filled:
+            return None
+        try:
+            async with asyncio.timeout(FORM_SECONDS):
+                return await self._find_form(taken)
+        except TimeoutError:
+            log.warning("a form was not found in time")
+            return None
 
     def _read(self, reader: Reader, message: Message) -> InboundMessage | None:
         return reader(message, self._own_id, self.account, threads=self.thread_per_question)

@@ -2,7 +2,8 @@
 
 A command is answered with "thinking" within the platform's three seconds; the first message that
 answers it takes that place. Its token lives for fifteen minutes and only here, in memory. Where it
-is gone the answer is a message like any other. A promise that nothing took is withdrawn: after a
+is gone the answer is a message like any other. A press that opens a form is answered with the form,
+which has to be the first response. A promise that nothing took is withdrawn: after a
 while, and when the door closes.
 """
 
@@ -21,8 +22,10 @@ from discord.enums import InteractionType
 from discord.http import HTTPClient, Route
 
 from bots.discord.failures import FAILURES, is_interaction_over, reason_of
+from bots.discord.modal import modal
 from bots.discord.receive import INTERACTION
 from core.channel import NotSent, OutcomeUnknown
+from core.forms import Form
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +37,7 @@ THINKING_SECONDS: Final = 60.0
 
 _REMEMBERED: Final = 1000
 _ACKNOWLEDGED: Final = 40060
+_MODAL: Final = 9
 _ORIGINAL: Final = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 
 
@@ -103,6 +107,23 @@ class Interactions:
             await interaction.response.autocomplete(choices)
         except (*FAILURES, RuntimeError) as error:
             log.debug("suggestions came too late: %s", reason_of(error))
+
+    async def open(self, interaction: Interaction[Any], form: Form) -> bool:
+        """Answer a press with a form, at once; False where that failed and it is still open."""
+        route = Route(
+            "POST",
+            "/interactions/{webhook_id}/{webhook_token}/callback",
+            webhook_id=interaction.id,
+            webhook_token=interaction.token,
+        )
+        try:
+            await self._http().request(route, json={"type": _MODAL, "data": modal(form)})
+        except (*FAILURES, NotSent) as error:
+            if isinstance(error, HTTPException) and error.code == _ACKNOWLEDGED:
+                return True  # the same press, told again
+            log.info("a form was not opened: %s", reason_of(error))
+            return False
+        return True
 
     def knows(self, key: str) -> bool:
         """Tell whether this process has seen the command ``reply_to`` names."""

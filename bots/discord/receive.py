@@ -21,6 +21,7 @@ from discord.enums import ComponentType, InteractionType, MessageType
 
 from bots.discord.commands import ARGUMENTS
 from bots.discord.media import attachments
+from bots.discord.modal import sent
 from bots.discord.quotes import is_forward, quoted, unreadable
 from bots.discord.threads import in_own_thread
 from bots.discord.words import Known, names_another_first, own_words
@@ -46,6 +47,8 @@ INTERACTION: Final = "ix:"
 
 _SPOKEN: Final = (MessageType.default, MessageType.reply)
 """Types of messages that people write; all others tell what happened."""
+
+_PRESSES: Final = (InteractionType.component, InteractionType.modal_submit)
 
 _CHAT_INPUT: Final = 1
 
@@ -142,7 +145,8 @@ def receive_edit(
 
 
 def receive_interaction(interaction: Interaction[Any], account: str) -> InboundMessage | None:
-    """Return a command used, a button pressed or a choice made; None for what we never offered."""
+    """Return a command used, a button pressed, a choice made or a form sent; None for what we never
+    offered."""
     channel = interaction.channel
     if not isinstance(channel, Messageable):
         return None
@@ -153,12 +157,12 @@ def receive_interaction(interaction: Interaction[Any], account: str) -> InboundM
         if used is None:
             return None
         content, reply_to = used, number
-    elif interaction.type is InteractionType.component and interaction.message is not None:
-        action = _pressed(interaction)
+    elif interaction.message is not None and interaction.type in _PRESSES:
+        action, filled = _pressed(interaction), sent(interaction)
         if action is None:
             return None
         reply_to = str(interaction.message.id)
-        content = Press(action=action, origin=reply_to)
+        content = Press(action=action, origin=reply_to, filled=filled)
     else:
         return None
     private = isinstance(channel, DMChannel)
@@ -175,8 +179,10 @@ def receive_interaction(interaction: Interaction[Any], account: str) -> InboundM
 
 
 def _pressed(interaction: Interaction[Any]) -> str | None:
-    """Return what a button, or what was chosen in a menu, stands for."""
+    """Return what a button, what was chosen in a menu, or a form stands for."""
     data: Any = interaction.data or {}
+    if interaction.type is InteractionType.modal_submit:
+        return str(data["custom_id"])
     match data.get("component_type"):
         case ComponentType.button.value:
             return str(data["custom_id"])

@@ -60,6 +60,11 @@ def actions() -> tuple[Action, ...]:
     )
 
 
+def edit_button(words: Words, card_id: str) -> Button:
+    """The button that changes a card; ``core.commands.collection`` answers it."""
+    return Button(label=words("Edit"), action=f"editcard:{card_id}")
+
+
 def question(words: Words, card: Card, done: int, left: int) -> tuple[str, Button]:
     """A card as it is asked: ``1/3`` and the question, with the button that shows the answer."""
     text = f"{done + 1}/{done + left}\n\n{card.front}"
@@ -72,7 +77,7 @@ def question(words: Words, card: Card, done: int, left: int) -> tuple[str, Butto
 async def _add(request: Request) -> Answer:
     parsed = parse_card(request.arguments)
     if isinstance(parsed, CardProblem):
-        return Reply(Document(markdown=_problem(request.words, parsed, request.arguments)))
+        return Reply(Document(markdown=problem(request.words, parsed, request.arguments)))
     return partial(_save, request=request, text=parsed)
 
 
@@ -91,14 +96,16 @@ def _save(session: Session, request: Request, text: CardText) -> Reply:
     saved = words("Saved. It is in /review at once.")
     learner = session.get_one(Learner, request.learner_id)
     told = reminders_begin(session, learner, words, request.now)
+    edit = (edit_button(words, card.id),)
     if told is None:
-        return Reply(Document(markdown=saved), events=(event,))
-    document = Document(markdown=f"{saved}\n\n{told.markdown}", buttons=told.buttons)
+        return Reply(Document(markdown=saved, buttons=(edit,)), events=(event,))
+    document = Document(markdown=f"{saved}\n\n{told.markdown}", buttons=(*told.buttons, edit))
     return Reply(document, events=(event,))
 
 
-def _problem(words: Words, problem: CardProblem, text: str) -> str:
-    match problem:
+def problem(words: Words, found: CardProblem, text: str) -> str:
+    """What is wrong with a card that somebody wrote, and how to write one."""
+    match found:
         case CardProblem.NO_SEPARATOR if not text.strip():
             return words(
                 "Write the question and the answer with :: between them, for example\n\n"
@@ -228,7 +235,7 @@ def _show(session: Session, request: Request, card_id: str, nth: int, done: int)
     return Reply(
         Document(
             markdown=f"{card.front}\n\n---\n\n{card.back}\n\n*{text}*",
-            buttons=(grades[:2], grades[2:]),
+            buttons=(grades[:2], grades[2:], (edit_button(words, card.id),)),
         ),
         in_place=True,
     )

@@ -16,6 +16,7 @@ from sqlmodel import Session
 from core.commands.declare import CommandSpec
 from core.context import ChatKind, InboundMessage, LearnerId
 from core.document import Document
+from core.forms import Form
 from core.i18n import Words
 from core.loop.host import Decision
 from core.loop.saved import RoundDone
@@ -95,6 +96,8 @@ class Rerun:
 
 Answer = Reply | Rerun | Callable[[Session], Reply]
 Handler = Callable[[Request], Awaitable[Answer]]
+MakeForm = Callable[[Session, LearnerId, Words, str], Form | None]
+"""Makes the form of a button for a learner from the button's arguments; only reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +120,5 @@ class Action:
     """Like ``CommandSpec.idle``."""
     slow: bool = False
     """Like ``CommandSpec.slow``."""
+    form: MakeForm | None = None
+    """What a channel with forms opens instead; ``handle`` answers everywhere else."""

@@ -56,7 +56,12 @@ def parse_card(text: str) -> CardText | CardProblem:
     found = next((match for sep in _SEPARATORS if (match := sep.search(text))), None)
     if found is None:
         return CardProblem.NO_SEPARATOR
-    card = CardText(text[: found.start()].strip(), text[found.end() :].strip())
+    return card_of(text[: found.start()], text[found.end() :])
+
+
+def card_of(front: str, back: str) -> CardText | CardProblem:
+    """Return the card with these two sides, or what is wrong with them."""
+    card = CardText(front.strip(), back.strip())
     if is_blank(card.front):
         return CardProblem.EMPTY_FRONT
     if is_blank(card.back):

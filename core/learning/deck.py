@@ -10,7 +10,7 @@ from enum import Enum, auto
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import bindparam, or_
-from sqlmodel import Session, col, func, select
+from sqlmodel import Session, col, delete, func, select
 
 from core.clock import standing
 from core.ids import new_id
@@ -21,6 +21,10 @@ from core.learning.selection import SESSION_LIMITS, DueCard, queue
 from core.learning.spacing import RETENTION, Memory, Rating, Reviewed, State
 from core.store.session import insert_new
 from core.store.tables import Card, Learner, Review
+
+_SIGN = 6
+"""Characters at the end of a card's id, which are random: two of a thousand cards share them once
+in two thousand learners."""
 
 
 class Rated(Enum):
@@ -101,6 +105,51 @@ def own(session: Session, learner_id: str, card_id: str) -> Card | None:
     """A card of this learner; None for one that is gone or somebody else's."""
     card = session.get(Card, card_id)
     return card if card and card.learner_id == learner_id else None
+
+
+def newest(session: Session, learner_id: str, wanted: str = "") -> list[Card]:
+    """The learner's cards, newest first; those that have ``wanted`` on either side, in any case."""
+    chosen = select(Card).where(Card.learner_id == learner_id).order_by(col(Card.id).desc())
+    rows = session.exec(chosen).all()
+    sought = wanted.casefold()
+    return [card for card in rows if sought in f"{card.front}\n{card.back}".casefold()]
+
+
+def sign(card: Card) -> str:
+    """What people write to name a card: six letters and digits, of which two never look alike."""
+    return card.id[-_SIGN:]
+
+
+def signed(session: Session, learner_id: str, word: str) -> Card | None:
+    """The learner's card with this sign, in any case; None for none, or for more than one."""
+    if len(word) != _SIGN or not word.isascii() or not word.isalnum():
+        return None
+    chosen = select(Card).where(
+        Card.learner_id == learner_id, col(Card.id).endswith(word.upper(), autoescape=True)
+    )
+    found = session.exec(chosen).all()
+    return found[0] if len(found) == 1 else None
+
+
+def change(session: Session, card: Card, text: CardText) -> bool:
+    """Let a card say something else, in its place on the forgetting curve.
+
+    False, and nothing changes, when the learner has another one that says the same.
+    """
+    normal = duplicate_key(text.front, text.back)
+    same = select(Card.id).where(
+        Card.learner_id == card.learner_id, Card.normal == normal, Card.id != card.id
+    )
+    if session.exec(same).first() is not None:
+        return False
+    card.front, card.back, card.normal = text.front, text.back, normal
+    return True
+
+
+def drop(session: Session, card: Card) -> None:
+    """Delete a card with its reviews."""
+    session.exec(delete(Review).where(col(Review.card_id) == card.id))
+    session.delete(card)
 
 
 def rate(

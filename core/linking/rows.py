@@ -228,7 +228,15 @@ def _exchange(session: Session, card: Card, to: str, twin: Card, back: str) -> N
 
 
 def _own(session: Session, card: Card, learner_id: str) -> None:
-    """Give a card with its reviews to a learner."""
+    """Give a card with its reviews to a learner.
+
+    One that was changed since may say what another of theirs says: then both stay.
+    """
+    twin = select(Card.id).where(
+        Card.learner_id == learner_id, Card.normal == card.normal, Card.id != card.id
+    )
+    if session.exec(twin).first() is not None:
+        card.normal = f"{card.normal}{_ASIDE}{card.id}"
     card.learner_id = learner_id
     session.flush()
     give(session, Review, Review.card_id, [card.id], learner_id)

@@ -120,6 +120,15 @@ class DiscordStage(RemoteStage[Person, Chat, Shown]):
         press = place.press(seen.message, label, person)
         self._told[f"ix:{press.interaction_id}", False] += 1
 
+    async def fill(
+        self, place: Chat, person: Person, seen: Seen[Shown], label: str, values: Sequence[str]
+    ) -> bool:
+        press = place.press(seen.message, label, person)
+        await press.wait_answered()
+        sent = place.submit_modal(press, {str(n): value for n, value in enumerate(values)})
+        self._told[f"ix:{sent.interaction_id}", False] += 1
+        return True
+
     async def sticker(self, place: Chat, person: Person) -> None:
         self._note(media.sticker(place, person))
 

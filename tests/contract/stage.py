@@ -137,6 +137,13 @@ class Stage(abc.ABC, Generic[P, L, M]):
     async def press(self, place: L, person: P, seen: Seen[M], label: str) -> None:
         """Press a button."""
 
+    async def fill(
+        self, place: L, person: P, seen: Seen[M], label: str, values: Sequence[str]
+    ) -> bool:
+        """Press a button; fill in and send the form it opens. False where it opens none."""
+        await self.press(place, person, seen, label)
+        return False
+
     @abc.abstractmethod
     def shown(self, place: L) -> list[Seen[M]]:
         """Return what a place shows of the tutor now, oldest first."""

@@ -117,10 +117,10 @@ async def test_only_the_first_card_tells_of_reminders(home: Home, telegram: Tele
     ada = telegram.user(7, "Ada")
     first = await home.tell(ada, "/add one :: two")
     assert "I'll ask you tomorrow at 09:00 (Europe/Berlin time)." in first.text
-    assert first.labels == ["Change time", "No reminders"]
+    assert first.labels == ["Change time", "No reminders", "Edit"]
     second = await home.tell(ada, "/add three :: four")
     assert second.text == "Saved. It is in /review at once."
-    assert second.labels == []
+    assert second.labels == ["Edit"]
     assert "have this card already" in (await home.tell(ada, "/add One  :: TWO.")).text
     assert len(await _cards(home, ada)) == 2
 
@@ -178,7 +178,7 @@ async def test_a_review_goes_to_its_end_in_one_message(
         message, _ = await home.press(message, "Show answer")
         assert f"answer {number}" in message.text
         labels = [label.partition(" · ")[0] for label in message.labels]
-        assert labels == ["Again", "Hard", "Good", "Easy"]
+        assert labels == ["Again", "Hard", "Good", "Easy", "Edit"]
         message, _ = await home.press(message, next(x for x in message.labels if grade in x))
         assert grade in message.text
     assert "Done for today: 3 of 3. The next ones come tomorrow." in message.text

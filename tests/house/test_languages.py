@@ -97,6 +97,7 @@ ROOMS = (
 NOT_MET = {
     ABOUT: "is shown by the app before anybody writes",
     MOTTO: "as well",
+    "Change the card": "heads a form, which this door has not",
     "I was just finished.": "a matter of microseconds",
     "Your notes are being written right now. Please try again in a moment.": "ten seconds of lock",
     "I'm running on a small offline model: good for trying things out, often wrong. Whoever "
@@ -278,6 +279,7 @@ class Walk:
             if message.labels:
                 message, _ = await self.home.press(message, message.labels[0])
         await self.tell(ada, "/review", "/due")
+        await self.collection()
         forge = self.home.press_forged
         await forge(ada, old, old.buttons[0]["callback_data"])
         for data in (question.buttons[0]["callback_data"], "reveal:x:0:0", "rate:x:0:1:0"):
@@ -291,6 +293,30 @@ class Walk:
             message, _ = await self.home.press(message, message.labels[0])
             message, _ = await self.home.press(message, message.labels[3])
         await self.tell(many, "/review")
+
+    async def collection(self) -> None:
+        """Twelve cards: the newest is changed and deleted, another comes back, another rests."""
+        ada = self.person()
+        await self.tell(ada, "/cards")
+        for number in range(12):
+            added = await self.tell(ada, f"/add {number} :: 7")
+        await self.tell(ada, "/cards 77")
+        listed = await self.tell(ada, "/cards")
+        await self.home.press(listed, listed.labels[-1])
+        _, [how] = await self.home.press(added, added.labels[-1])
+        line = how.text[how.text.index("/cards") :].strip()
+        await self.tell(ada, line, line.replace(":: 7", ":: 8"), line.replace("11 ::", "0 ::"))
+        question = await self.tell(ada, "/review")
+        question, _ = await self.home.press(question, question.labels[0])
+        await self.home.press(question, question.labels[3])
+        await self.home.store.write(
+            lambda s: s.exec(sql("UPDATE card SET lapses = 9 WHERE front = '5'"))  # type: ignore[call-overload]
+        )
+        for front in ("0", "5", "11"):
+            [card] = (await self.home.ask(ada.private, ada, f"/cards {front}"))[-1:]
+            _, [card] = await self.home.press(card, front)
+        card, _ = await self.home.press(card, card.labels[1])
+        await self.home.press(card, card.labels[0])
 
     async def quiz(self) -> None:
         ada = self.person()

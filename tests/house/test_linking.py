@@ -180,6 +180,24 @@ async def test_of_a_card_that_both_have_the_one_with_more_reviews_is_kept(pair: 
     assert await pair.rows() == before
 
 
+async def test_cards_changed_into_each_other_meanwhile_part_all_the_same(pair: Pair) -> None:
+    await pair.live()
+    await pair.grade(pair.bea, "both")
+    shown = await pair.join()
+    changed = await pair.home.tell(pair.ada, "/cards have it")
+    _, [card] = await pair.home.press(changed, "both")
+    sign = card.text.split()[-1]
+    assert (await pair.tell(pair.ada, f"/cards {sign} hers :: now")).startswith("Changed.")
+    assert "Saved" in await pair.tell(pair.ada, "/add both :: have it")
+    assert "two learners again" in await pair.undo(shown)
+    rows = (await pair.rows())["Card"]
+    bea = await pair.home.learner(pair.bea)
+    fronts = {row["front"] for row in rows if row["learner_id"] == bea}
+    assert fronts == {"beaword", "hers"}
+    ada = await pair.home.learner(pair.ada)
+    assert {row["front"] for row in rows if row["learner_id"] == ada} == {"adaword", "both"}
+
+
 async def test_undone_at_once_everything_is_exactly_where_it_was(pair: Pair) -> None:
     await pair.live()
     rows, files = await pair.rows(), pair.files()
