@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import IntEnum
 from pathlib import Path
 
 from memory.characters import printable, visible
 from memory.document import Audience, Kind, Line, MemoryDocument, parse
 from memory.layers import LearnerFolder, Profile
+from memory.words import fitness
 
 MAX_FILE_BYTES = 1_000_000
 """Of a larger file only this much is read, up to a whole line."""
 
 ORDER = (Profile.PROFILE, Profile.PREFERENCES, Profile.KNOWLEDGE, Profile.RECENT)
 """Documents of the third layer, the most lasting first."""
+
+_MISCONCEPTIONS = "misconceptions"
+"""Heading in the file of knowledge, folded."""
+_RELATED = 0.25
+"""How well an item must fit beside the one that fits best; below this it shares small words."""
 
 _log = logging.getLogger(__name__)
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)")
@@ -65,23 +72,31 @@ def overview(folder: LearnerFolder) -> tuple[Section, ...]:
     return tuple(section for document in ORDER for section in _sections(folder, document))
 
 
-def view(folder: LearnerFolder, audience: Audience, budget: int) -> str:
+def view(folder: LearnerFolder, audience: Audience, budget: int, about: str = "") -> str:
     """Return the notes about a learner for a prompt, at most ``budget`` estimated tokens.
 
     For ``Audience.GROUP`` only entries marked shareable, without any heading (a heading may be a
-    person's words); nothing that is damaged or unmarked. Profile, preferences, knowledge, recent
-    in this order; where the budget is short a person's own lines are kept first, and cuts fall
-    between lines. Empty when nothing is known.
+    person's words); nothing that is damaged or unmarked. Only the third layer is read, whose size
+    has its limit, so the time does not grow with what was ever said. Profile, preferences,
+    knowledge, recent in this order; where the budget is short, what is left out is told by
+    ``_Rank`` from ``about``, what the learner wrote. Cuts fall between lines. Empty when nothing
+    is known.
     """
-    sections = [_for(audience, section) for section in overview(folder)]
+    known = overview(folder)
+    sections = [_for(audience, section) for section in known]
     room = _Room(4 * budget)
     kept: dict[tuple[int, int], tuple[str, ...]] = {}
     opened: set[str] = set()
-    for own in (True, False):
-        for s, section in enumerate(sections):
-            for i, item in enumerate(section.items):
-                if item.own is own and (lines := room.take(_titles(section), item, opened)):
-                    kept[s, i] = lines
+    later: list[tuple[int, int]] = []
+    lasting = room.left // 2
+    for rank, s, i in _ranked(known, sections, about):
+        if rank is _Rank.LASTING and room.left < lasting:
+            later.append((s, i))
+        elif lines := room.take(_titles(sections[s]), sections[s].items[i], opened):
+            kept[s, i] = lines
+    for s, i in later:
+        if lines := room.take(_titles(sections[s]), sections[s].items[i], opened):
+            kept[s, i] = lines
     out: list[str] = []
     shown: set[str] = set()
     for s, i in sorted(kept):
@@ -89,6 +104,50 @@ def view(folder: LearnerFolder, audience: Audience, budget: int) -> str:
         shown.update(fresh)
         out += [*(title.rpartition("\n")[2] for title in fresh), *kept[s, i]]
     return "\n".join(out)
+
+
+class _Rank(IntEnum):
+    """Who goes in first where not all can."""
+
+    OWN = 0
+    """A person's lines about who they are and how they like to learn."""
+    OWN_RELATED = 1
+    LASTING = 2
+    """What the machine knows of the same, up to half of the room; the rest of it comes last."""
+    RELATED = 3
+    """Has to do with what the learner wrote."""
+    OWN_OTHER = 4
+    MISCONCEPTION = 5
+    OTHER = 6
+
+
+def _ranked(
+    known: Sequence[Section], shown: Sequence[Section], about: str
+) -> list[tuple[_Rank, int, int]]:
+    """Return the rank of each shown item with its section and place, in the order to take them.
+
+    Within a rank what fits better goes first, then what was confirmed later. ``known`` has the
+    headings of what is ``shown``.
+    """
+    places = [(s, i) for s, section in enumerate(shown) for i in range(len(section.items))]
+    items = [shown[s].items[i] for s, i in places]
+    fits = fitness(about, (item.text for item in items))
+    related = _RELATED * max(fits, default=0.0)
+    order = []
+    for (s, i), item, fit in zip(places, items, fits, strict=True):
+        lasting = known[s].document in (Profile.PROFILE, Profile.PREFERENCES)
+        if lasting:
+            rank = _Rank.OWN if item.own else _Rank.LASTING
+        elif fit > 0 and fit >= related:
+            rank = _Rank.OWN_RELATED if item.own else _Rank.RELATED
+        elif item.own:
+            rank = _Rank.OWN_OTHER
+        else:
+            mistaken = known[s].heading.casefold() == _MISCONCEPTIONS
+            rank = _Rank.MISCONCEPTION if mistaken else _Rank.OTHER
+        newness = item.day.toordinal() if item.day else 0
+        order.append((rank, -fit, -newness, s, i))
+    return [(rank, s, i) for rank, _, _, s, i in sorted(order)]
 
 
 def estimate_tokens(text: str) -> int:

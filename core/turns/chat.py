@@ -16,7 +16,14 @@ from core.capabilities.choose import choose
 from core.capabilities.registry import capability, of_persona
 from core.clock import study_date
 from core.commands.request import Rerun
-from core.context import Attachment, ChatKind, HistoryLine, UnifiedContext
+from core.context import (
+    Attachment,
+    ChatKind,
+    HistoryLine,
+    InboundMessage,
+    Text,
+    UnifiedContext,
+)
 from core.events import TurnEvent
 from core.learning.deck import due_count
 from core.learning.quiz import note as quiz_note
@@ -51,6 +58,8 @@ VIEW_TOKENS, SMALL_VIEW_TOKENS = 1_500, 100
 """Budget of the memory view, for real models and for small ones."""
 PROMPT_TOKENS = 1_500
 """Room kept for everything around the learner's own text when its length is judged."""
+_ABOUT_CHARACTERS = 4_000
+"""Of a long message the beginning tells what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +193,6 @@ class ChatTurn:
 
     def _load(self, session: Session, job: Job, now: datetime, again: Rerun) -> _Loaded:
         question = again.question
-        private = question.chat_kind is ChatKind.PRIVATE
         persona = chosen_persona(
             session,
             self.personas,
@@ -210,14 +218,18 @@ class ChatTurn:
             self.spending.reached(session, now, job.learner_id),
             newest_picture(session, job.conversation_id, question.target) if recent else None,
             persona,
-            self._notes(session, job, private, study_date(now, ZoneInfo(job.zone))),
+            self._notes(session, job, question, study_date(now, ZoneInfo(job.zone))),
         )
 
-    def _notes(self, session: Session, job: Job, private: bool, today: date) -> str:
+    def _notes(self, session: Session, job: Job, question: InboundMessage, today: date) -> str:
         """What is known about the learner; the files are read in the store's thread as well."""
         folder = LearnerFolder(self.memory, job.learner_id)
+        private = question.chat_kind is ChatKind.PRIVATE
         audience = Audience.PRIVATE if private else Audience.GROUP
-        notes = view(folder, audience, SMALL_VIEW_TOKENS if self.model.small else VIEW_TOKENS)
+        said = question.content.text if isinstance(question.content, Text) else ""
+        about = f"{said}\n{question.quote.text}" if question.quote else said
+        budget = SMALL_VIEW_TOKENS if self.model.small else VIEW_TOKENS
+        notes = view(folder, audience, budget, about[:_ABOUT_CHARACTERS])
         if not private:
             return notes
         due = due_count(session, job.learner_id, today)

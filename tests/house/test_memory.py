@@ -57,6 +57,27 @@ async def test_a_note_is_shown_and_enters_the_prompt(home: Home, telegram: Teleg
     assert "I learn best at night." in system(home.prompts[-1])
 
 
+async def test_of_much_that_is_known_the_prompt_has_what_the_question_is_about(
+    home: Home, telegram: TelegramServer
+) -> None:
+    ada, group = telegram.user(7, "Ada"), telegram.supergroup()
+    await home.tell(ada, "hello")
+    known = (await home.memory_of(ada)).profile(Profile.KNOWLEDGE)
+    known.parent.mkdir(exist_ok=True)
+    mark = "<!--m_01JD0000000000000000000000 2026-11-30 shareable-->"
+    lines = [f"- Knows rule {n} of the long grammar of that language {mark}" for n in range(300)]
+    lines += [f"- Can add fractions {mark}", f"- 学过极限，会用夹逼定理求一些数列的极限值 {mark}"]
+    known.write_text("\n".join(lines), encoding="utf-8")
+    await home.tell(ada, "how do I multiply a fraction?")
+    assert "Can add fractions" in system(home.prompts[-1])
+    assert "学过极限" not in system(home.prompts[-1])
+    await home.ask(group, ada, "@tutor_bot 极限怎么求？")
+    assert "学过极限" in system(home.prompts[-1])
+    quoted = group.say(ada, "my fractions")
+    await home.ask(group, ada, "@tutor_bot and this?", reply_to=quoted)
+    assert "Can add fractions" in system(home.prompts[-1])
+
+
 async def test_an_empty_or_endless_note_is_refused_with_a_way_out(
     home: Home, telegram: TelegramServer
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory import Audience, LearnerFolder, Profile, Section, estimate_tokens, overview, view
@@ -60,14 +60,17 @@ def test_no_word_of_a_person_and_no_private_fact_reaches_a_group(words: list[str
         assert "CANARY" in view(folder(Path(name)), Audience.PRIVATE, 10_000)
 
 
-@given(NASTY, NASTY, st.integers(0, 60))
-def test_a_view_keeps_its_budget_and_cuts_between_lines(a: str, b: str, budget: int) -> None:
+@settings(deadline=None)
+@given(NASTY, NASTY, st.integers(0, 60), NASTY)
+def test_a_view_keeps_its_budget_and_cuts_between_lines(
+    a: str, b: str, budget: int, about: str
+) -> None:
     with TemporaryDirectory() as name:
         home = folder(Path(name))
         put(home.profile(Profile.PROFILE), a + "\n" + fact("Knows 分数 well") + b)
         put(home.profile(Profile.RECENT), b)
         whole = view(home, Audience.PRIVATE, 100_000).split("\n")
-        cut = view(home, Audience.PRIVATE, budget)
+        cut = view(home, Audience.PRIVATE, budget, about)
         assert estimate_tokens(cut) <= budget
         rest = iter(whole)
         assert all(line in rest for line in cut.split("\n") if cut)
@@ -87,6 +90,47 @@ def test_where_room_is_short_the_learners_own_words_come_first(tmp_path: Path) -
         "- short answers",
     ]
     assert view(home, Audience.PRIVATE, 0) == ""
+
+
+def test_where_room_is_short_the_question_decides_what_of_the_knowledge_is_shown(
+    tmp_path: Path,
+) -> None:
+    home = folder(tmp_path)
+    put(home.profile(Profile.PROFILE), fact("Prepares for the exam in March"))
+    put(
+        home.profile(Profile.KNOWLEDGE),
+        "## Knows\n"
+        + "".join(fact(f"Knows rule number {n} of grammar") for n in range(60))
+        + fact("Can add fractions")
+        + "- my own note on grammar\n- my own 极限 note\n"
+        + "## Misconceptions\n"
+        + fact("Thinks that heavier things fall faster"),
+    )
+    put(home.profile(Profile.RECENT), fact("Asked what a fraction is"))
+    asked = view(home, Audience.PRIVATE, 50, "How do I multiply two fractions?")
+    assert asked == (
+        "# Profile\n- Prepares for the exam in March\n"
+        "# Knowledge\n## Knows\n- Can add fractions\n"
+        "- my own note on grammar\n- my own 极限 note\n"
+        "# Recent\n- Asked what a fraction is"
+    )
+    small = view(home, Audience.PRIVATE, 25, "极限是什么")
+    assert "- my own 极限 note" in small
+    assert "grammar" not in small
+    idle = view(home, Audience.PRIVATE, 75, "hello")
+    assert "- Thinks that heavier things fall faster" in idle
+    assert view(home, Audience.PRIVATE, 75) == idle
+    assert "- Can add fractions" in view(home, Audience.PRIVATE, 10_000, "hello")
+
+
+def test_a_long_profile_leaves_room_for_what_was_asked_about(tmp_path: Path) -> None:
+    home = folder(tmp_path)
+    put(home.profile(Profile.PROFILE), fact("Machine fact of a kind") * 100)
+    put(home.profile(Profile.KNOWLEDGE), fact("Can add fractions", "shareable"))
+    asked = view(home, Audience.PRIVATE, 100, "fractions?")
+    assert "- Can add fractions" in asked
+    assert estimate_tokens(asked) > 90
+    assert view(home, Audience.GROUP, 100, "machine facts?") == "# Knowledge\n- Can add fractions"
 
 
 def test_a_line_too_long_for_the_budget_does_not_hide_the_others(tmp_path: Path) -> None:

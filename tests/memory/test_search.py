@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ulid import ULID
 
@@ -134,6 +134,7 @@ BODY = st.lists(
 ).map("".join)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(FILES, BODY | st.none()), min_size=1, max_size=6), st.booleans())
 def test_the_index_always_tells_what_the_files_tell(
     steps: list[tuple[str, str | None]], shared: bool
