@@ -19,7 +19,7 @@ from core.capabilities.chat import CHAT
 from core.capabilities.quiz import QUIZ
 from core.channel import Channel, ChannelStartError, Known, LooksBack
 from core.clock import Clock
-from core.commands import ask, cards, collection, memory, people, talk
+from core.commands import ask, cards, collection, memory, people, remind, talk
 from core.commands import link as linking_commands
 from core.commands.book import CommandBook
 from core.commands.quiz import Quizzes
@@ -332,6 +332,7 @@ class House:
                 self._quizzes.command(),
                 memory.memory(parts.memory),
                 memory.remember_(parts.memory),
+                *remind.commands(),
                 language_command,
                 timezone_command,
                 settings(parts.personas, self.partners, parts.model, parts.budgets),
@@ -345,6 +346,7 @@ class House:
                 timezone_button,
                 link_button,
                 people.reminder(),
+                remind.later(),
                 *cards.actions(),
                 *collection.actions(),
                 self._quizzes.action(),

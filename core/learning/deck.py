@@ -196,4 +196,7 @@ def learner_time(learner: Learner) -> LearnerTime:
         enabled=learner.reminders,
         consent_at=learner.reminders_from,
         last_active=learner.seen_at,
+        days=frozenset(map(int, learner.reminder_days)),
+        cards=learner.reminder_cards,
+        snoozed_until=learner.snoozed_until,
     )

@@ -10,7 +10,7 @@ history.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from itertools import pairwise
@@ -21,6 +21,9 @@ from core.learning.selection import DIGEST_LIMITS, Done, DueCard, Limits, due, q
 
 SLOT = "digest"
 """The slot of the daily questions; goodbyes use it too, so that a day never has both."""
+AGAIN = "again"
+"""The slot of a digest that the learner has put off to later on the same day."""
+EVERY_DAY = frozenset(range(1, 8))
 
 WEEKLY_AFTER = 3
 """Ignored digests in a row after which they come weekly."""
@@ -49,8 +52,12 @@ class Reason(StrEnum):
     DAY_FULL = "day_full"
     """Cards are due, but the day's share is done."""
     ALREADY_SENT = "already_sent"
+    SNOOZED = "snoozed"
+    """Put off by the learner."""
     WEEKLY = "weekly"
     """Ignored three times; the week is not over."""
+    DAY_OFF = "day_off"
+    """Not one of the days that the learner chose."""
     TOO_EARLY = "too_early"
     QUIET_HOURS = "quiet_hours"
     AGREED_LATER = "agreed_later"
@@ -72,6 +79,12 @@ class LearnerTime:
     """Instant of the learner's consent to reminders; without one nothing is ever sent."""
     last_active: datetime | None = None
     """Instant at which the learner last wrote or answered anything."""
+    days: frozenset[int] = EVERY_DAY
+    """Study days of the week on which one may come, ISO: Monday is 1."""
+    cards: int | None = None
+    """Questions of a digest at most; None leaves it to the limits."""
+    snoozed_until: datetime | None = None
+    """Instant until which the learner has put it off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +161,16 @@ def plan(
     if rhythm is _Rhythm.SILENT:
         return NotYet(Reason.STOPPED, None)
     tomorrow = day + timedelta(days=1)
-    if rhythm in (_Rhythm.SENT, _Rhythm.RESTING):
+    snoozed = learner.snoozed_until
+    slot = AGAIN if _comes_again(learner, history, day) else SLOT
+    if snoozed is not None and now < snoozed and rhythm is not _Rhythm.RESTING:
+        later = day if slot == AGAIN or rhythm is not _Rhythm.SENT else tomorrow
+        return NotYet(Reason.SNOOZED, _next(snoozed, learner, cards, history, later))
+    if rhythm in (_Rhythm.SENT, _Rhythm.RESTING) and slot == SLOT:
         reason = Reason.ALREADY_SENT if rhythm is _Rhythm.SENT else Reason.WEEKLY
         return NotYet(reason, _next(now, learner, cards, history, tomorrow))
+    if learner.cards is not None:
+        limits = replace(limits, prompts=min(limits.prompts, learner.cards))
     chosen = queue(cards, day, done=done, limits=limits)
     if not chosen:
         reason = Reason.DAY_FULL if due(cards, day) else Reason.NOTHING_DUE
@@ -159,7 +179,7 @@ def plan(
         return NotYet(_closed(now, learner, day), _next(now, learner, cards, history, day))
     if rhythm is _Rhythm.GOODBYE:
         return Plan(Kind.GOODBYE, day, now, (), None, None)
-    told = [*history, PastNudge(day=day, at=now)]
+    told = [*history, PastNudge(day=day, at=now, slot=slot)]
     following = _next(now, learner, cards, told, tomorrow)
     return Plan(
         kind=Kind.DIGEST,
@@ -168,6 +188,7 @@ def plan(
         cards=tuple(card.card_id for card in chosen),
         next_due_day=None if following is None else study_date(following, learner.zone),
         next_instant=following,
+        slot=slot,
     )
 
 
@@ -202,6 +223,15 @@ def _quiet_time(wall: time, learner: LearnerTime) -> bool:
     if learner.quiet_from <= learner.quiet_until:
         return learner.quiet_from <= wall < learner.quiet_until
     return wall >= learner.quiet_from or wall < learner.quiet_until
+
+
+def _comes_again(learner: LearnerTime, history: Sequence[PastNudge], day: date) -> bool:
+    """Tell whether the learner wants the digest they had on a study day once more, later then."""
+    snoozed = learner.snoozed_until
+    if snoozed is None or study_date(snoozed, learner.zone) != day:
+        return False
+    had = [nudge for nudge in history if nudge.day == day and nudge.at < snoozed]
+    return bool(had) and all(nudge.slot != AGAIN for nudge in had)
 
 
 def _rhythm(learner: LearnerTime, history: Sequence[PastNudge], day: date) -> _Rhythm:
@@ -246,7 +276,9 @@ def _opening(not_before: datetime, learner: LearnerTime, day: date) -> datetime 
     slot = slot_instant(learner, day)
     if learner.consent_at is not None and slot < learner.consent_at:
         return None
-    moment = max(slot, not_before)
+    if day.isoweekday() not in learner.days:
+        return None
+    moment = max(slot, not_before, learner.snoozed_until or slot)
     for _ in range(3):  # quiet hours end once a day, or twice where clocks are set back
         if not is_quiet(moment, learner):
             return moment if study_date(moment, learner.zone) == day else None
@@ -264,6 +296,8 @@ def _quiet_end(moment: datetime, learner: LearnerTime) -> datetime:
 
 
 def _closed(now: datetime, learner: LearnerTime, day: date) -> Reason:
+    if day.isoweekday() not in learner.days:
+        return Reason.DAY_OFF
     if now < slot_instant(learner, day):
         return Reason.TOO_EARLY
     return Reason.QUIET_HOURS if is_quiet(now, learner) else Reason.AGREED_LATER
@@ -281,9 +315,13 @@ def _next(
     if first is None:
         return None
     day = max(start, first)
+    if learner.snoozed_until is not None:
+        day = max(day, study_date(learner.snoozed_until, learner.zone))
     for ahead in range(_AHEAD):
         candidate = day + timedelta(days=ahead)
-        if _rhythm(learner, history, candidate) in (_Rhythm.DAILY, _Rhythm.GOODBYE):
+        rhythm = _rhythm(learner, history, candidate)
+        wanted = rhythm in (_Rhythm.DAILY, _Rhythm.GOODBYE)
+        if wanted or _comes_again(learner, history, candidate):
             moment = _opening(now, learner, candidate)
             if moment is not None:
                 return moment

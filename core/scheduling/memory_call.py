@@ -29,7 +29,8 @@ from core.memory_tuning import MemoryTuning
 from core.store.session import Store, insert_rows
 from core.store.tables import Consolidation, ConsolidationOutcome
 from core.turns.metered import Metered, Tally
-from memory.consolidate import Drifted, conclude
+from memory.consolidate import conclude
+from memory.history import Drifted
 from memory.layers import LearnerFolder, MemoryBusy, MemoryElsewhere
 from memory.ops import Unreadable
 from memory.tasks import Task, next_task

@@ -94,7 +94,7 @@ def _nudge(
 ) -> bool:
     learner = session.get_one(Learner, learner_id)
     cards = deck.load(session, learner_id)
-    outcome = plan(as_of, deck.learner_time(learner), cards, _history(session, learner))
+    outcome = plan(as_of, deck.learner_time(learner), cards, past_nudges(session, learner))
     if isinstance(outcome, NotYet):
         log.debug("no nudge: %s", outcome.reason)
         return False
@@ -123,8 +123,8 @@ def _nudge(
     return True
 
 
-def _history(session: Session, learner: Learner) -> list[PastNudge]:
-    """The nudges since the learner was last seen, and the latest one in any case.
+def past_nudges(session: Session, learner: Learner) -> list[PastNudge]:
+    """Return the nudges since the learner was last seen, and the latest one in any case.
 
     A row written before the learner's last word was not ignored, whenever it was planned for.
     """
@@ -158,9 +158,10 @@ def _document(session: Session, words: Words, outcome: Plan) -> Document:
     lines = [words(OPENINGS[outcome.day.toordinal() % len(OPENINGS)]), text]
     if outcome.next_due_day is not None:
         lines.append(_small(words, outcome.next_due_day, outcome.day))
+    later = Button(label=words("In an hour"), action="snooze:1h")
     change = Button(label=words("Change time"), action="reminder:change")
     off = Button(label=words("No reminders"), action="reminder:off")
-    return Document(markdown="\n\n".join(lines), buttons=((show,), (change, off)))
+    return Document(markdown="\n\n".join(lines), buttons=((show,), (later, change, off)))
 
 
 def _small(words: Words, following: date, today: date) -> str:

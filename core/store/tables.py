@@ -64,6 +64,12 @@ class Learner(SQLModel, table=True):
     """When the first saved card told of them, which is the consent; None before."""
     reminder_time: str = "09:00"
     """Wall-clock time of the digest, ``HH:MM`` in the learner's zone."""
+    reminder_days: str = Field(default="1234567", sa_column_kwargs={"server_default": "1234567"})
+    """Days of the week on which it comes, Monday is 1."""
+    reminder_cards: int | None = None
+    """Questions of a digest at most; None is the usual number."""
+    snoozed_until: datetime | None = _instant(default=None)
+    """No digest comes before this moment."""
     home: str | None = None
     """JSON ``ReplyTarget`` of the learner's own chat: where reminders go."""
     home_language: str | None = None

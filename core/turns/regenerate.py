@@ -207,7 +207,8 @@ def _unusable(request: Request, wanted: Mapping[str, str], personas: PersonaLibr
         return words("There is no tutor of that name. /persona shows who is here.")
     names = [one.name for one in CAPABILITIES]
     if wanted.get("capability", names[0]) not in names:
-        return words("I can answer in these ways: {names}.", names=", ".join(names))
+        listed = ", ".join(f"`{name}`" for name in names)
+        return words("I can answer in these ways: {names}.", names=listed)
     if "model" in wanted and not request.owner:
         return words("Only the one who runs me can choose the model.")
     return None

@@ -160,7 +160,7 @@ async def test_reminders_are_switched_off_on_and_to_another_hour_by_buttons(
     await home.quiet()
     [nudge] = [m for m in ada.private.from_bot if m.message_id > on.message_id]
     assert "one" in nudge.text
-    assert nudge.labels == ["Show answer", "Change time", "No reminders"]
+    assert nudge.labels == ["Show answer", "In an hour", "Change time", "No reminders"]
 
 
 async def test_a_review_goes_to_its_end_in_one_message(

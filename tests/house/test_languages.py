@@ -97,6 +97,7 @@ ROOMS = (
 NOT_MET = {
     ABOUT: "is shown by the app before anybody writes",
     MOTTO: "as well",
+    "Nothing will be due soon.": "needs somebody who deleted all their cards",
     "Change the card": "heads a form, which this door has not",
     "I was just finished.": "a matter of microseconds",
     "Your notes are being written right now. Please try again in a moment.": "ten seconds of lock",
@@ -255,6 +256,7 @@ class Walk:
         languages = await self.tell(ada, "/language")
         await self.home.press(languages, LANGUAGES["zh" if self.zh else "en"])
         await self.tell(ada, "/settings", "/language auto", "/settings")
+        await self.tell(ada, "/remind", "/remind x", "/snooze", "/snooze 1h")
         await self.tell(ada, "/persona plain")
         for protocol in LoopProtocol:
             budget = Budget(temperature=None, cost_limit=0.5, protocol=protocol)
@@ -675,6 +677,10 @@ class Walk:
         learner, faithful = self.person(), self.person()
         for each in (learner, faithful):
             await self.tell(each, "/add 7×8 :: 56", "/add 7×7 :: 49")
+        await self.tell(learner, "/remind off", "/remind on", "/remind mon tue wed thu fri sat")
+        await self.tell(learner, "/remind sunday", "/remind daily", "/snooze 1h")
+        lazy = self.person()
+        await self.tell(lazy, "/remind")
         for hours in (1, 2):
             at = self.home.clock.now() + timedelta(hours=hours)
             await Desk(self.home, await self.home.learner(faithful)).keep("7", at.isoformat())

@@ -43,4 +43,4 @@ async def test_a_group_is_offered_no_tool_of_ones_own(
     ada, group = telegram.user(7, "Ada"), telegram.supergroup()
     await home.ask(group, ada, "@tutor_bot why?")
     offered = {tool["function"]["name"] for tool in home.prompts[-1].json["tools"]}
-    assert offered == {"current_time"}
+    assert offered == {"ask_learner", "current_time", "start_quiz"}

@@ -134,7 +134,7 @@ def test_commands_suggest_what_may_follow_in_the_language_of_the_app(home: Home)
     assert values("language", "中") == ["zh"]
     assert values("timezone", "berlin") == ["Europe/Berlin"]
     assert values("timezone", "") == []
-    assert values("help", "/rem") == ["remember"]
+    assert values("help", "/rem") == ["remember", "remind"]
 
 
 async def test_an_unknown_command_is_answered_with_the_nearest_one(

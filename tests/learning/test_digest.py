@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.clock import study_date
@@ -342,6 +342,7 @@ def answered(known: DueCard, day: date) -> DueCard:
     return replace(known, memory=review(known.memory, Rating.HARD, day, seed=known.card_id).memory)
 
 
+@settings(deadline=None)
 @given(habits=HABITS)
 def test_sweeps_every_quarter_hour_miss_no_day(habits: tuple[date, LearnerTime]) -> None:
     first, learner = habits
@@ -368,3 +369,41 @@ def test_sweeps_every_quarter_hour_miss_no_day(habits: tuple[date, LearnerTime])
     # Between the last sweep before the quiet hours and their beginning there is none to send it.
     if not time(21, 45) < learner.hour < time(22):
         assert [nudge.day for nudge in history if nudge.day in expected] == expected
+
+
+@settings(deadline=None)
+@given(
+    days=st.sets(st.integers(1, 7), min_size=1).map(frozenset),
+    snoozed=st.integers(0, 10 * 24 * 60).map(lambda minutes: timedelta(minutes=minutes)),
+    step=st.integers(7, 180),
+)
+def test_days_off_and_a_put_off_are_kept_and_cost_no_reminder(
+    days: frozenset[int], snoozed: timedelta, step: int
+) -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    start = datetime(2026, 11, 30, 9, 30, tzinfo=UTC)
+    until = start + snoozed
+    learner = LearnerTime(
+        zone, consent_at=start - timedelta(days=9), days=days, snoozed_until=until
+    )
+    cards = [card("one")]
+    history: list[PastNudge] = []
+    now, sent = start, list[datetime]()
+    while now < start + timedelta(days=21):
+        outcome = plan(now, learner, cards, history)
+        if isinstance(outcome, Plan):
+            sent.append(now)
+            history.append(PastNudge(outcome.day, now, outcome.kind, outcome.slot, answered=True))
+            assert outcome.day.isoweekday() in days
+            assert not is_quiet(now, learner)
+            assert now >= until
+        now += timedelta(minutes=step)
+    keys = [(one.day, one.slot) for one in history]
+    assert len(keys) == len(set(keys)), "once a day, and once more where it was put off"
+    wanted = {
+        study_date(start, zone) + timedelta(days=ahead)
+        for ahead in range(1, 20)
+        if (study_date(start, zone) + timedelta(days=ahead)).isoweekday() in days
+    }
+    late = study_date(until, zone)
+    assert {day for day in wanted if day > late} <= {day for day, _ in keys}

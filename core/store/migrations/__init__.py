@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-HEAD = "0011"
+HEAD = "0012"
 """Newest revision. Comparing with it spares a start the import of Alembic."""
 
 _LOCK = 7_224_531
