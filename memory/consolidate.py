@@ -18,16 +18,13 @@ from datetime import date, datetime
 from memory.aging import leaving
 from memory.entries import Noted, changed
 from memory.ground import Change
+from memory.history import Cause, Drifted, write
 from memory.judging import judge
-from memory.layers import LearnerFolder, Profile, Surface
+from memory.layers import LearnerFolder, Profile, Surface, revision_of
 from memory.ops import parse_answer
-from memory.papers import PROFILES, SURFACES, Papers, sha, words_of
+from memory.papers import PROFILES, SURFACES, Papers, words_of
 from memory.progress import Progress, ahead, load, save
 from memory.tasks import Stage, Task, unraised
-
-
-class Drifted(Exception):
-    """A file has changed since the request was made; nothing was written. Make it anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,22 +71,23 @@ def conclude(
     judged = judge(parse_answer(answer), task.ground, today, new_id)
     with folder.lock():
         files = Papers(folder)
-        if any(files.revision(name) != was for name, was in task.revisions.items()):
-            raise Drifted(f"the files of learner {folder.learner} have changed")
+        for name, was in task.revisions.items():
+            if files.revision(name) != was:
+                raise Drifted(folder, files.path(name))
         changes = _followed(files, judged.changes, judged.moved)
         then = task.then
         if task.stage is Stage.TIDY:
             change = changes.get(task.document, Change())
             left = len(files.entries(task.document)) - len(change.gone)
             then = replace(then, tidied={**then.tidied, task.document: left})
-        _write(files, changes, then)
+        _write(files, changes, then, Cause.CONSOLIDATE)
     return Concluded(judged.done, judged.refused)
 
 
 def tend(folder: LearnerFolder, night: date) -> int:
     """Take out what has faded, what lost its sources and what is too much; return how many.
 
-    The night is noted. Raises MemoryBusy or OSError.
+    The night is noted. Raises Drifted, MemoryBusy or OSError.
     """
     with folder.lock():
         files = Papers(folder)
@@ -113,7 +111,7 @@ def tend(folder: LearnerFolder, night: date) -> int:
             put = tuple(entry for entry in resting.put if entry.id not in weak)
             changes[surface.value] = Change(put, (*resting.gone, *weak))
         changes = _followed(files, changes, {}, bare=True)
-        _write(files, changes, replace(load(folder), tended=night))
+        _write(files, changes, replace(load(folder), tended=night), Cause.TEND)
     return sum(len(change.gone) for change in changes.values())
 
 
@@ -176,14 +174,15 @@ def _after(files: Papers, changes: Mapping[str, Change]) -> dict[str, bytes]:
     return result
 
 
-def _write(files: Papers, changes: Mapping[str, Change], then: Progress) -> None:
+def _write(files: Papers, changes: Mapping[str, Change], then: Progress, cause: Cause) -> None:
     """Write documents and progress; the lock is held."""
     folder = files.folder
     after = _after(files, changes)
     if after:
         names = {n: files.path(n).relative_to(folder.path).as_posix() for n in after}
-        revisions = {names[name]: sha(data) for name, data in after.items()}
+        revisions = {names[name]: revision_of(data) for name, data in after.items()}
         save(folder, load(folder), then=then, after=revisions)
         for name, data in after.items():
-            folder.write(files.path(name), data)
+            path, revision = files.path(name), files.revision(name)
+            write(folder, path, data, revision=revision, cause=cause)
     save(folder, then)

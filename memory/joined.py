@@ -18,14 +18,17 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from memory.characters import unescape
+from memory.files import replace_file
+from memory.history import Cause, amend
 from memory.index import NAME as INDEX
 from memory.index import remove as remove_index
 from memory.journal import parse_day
-from memory.layers import LearnerFolder, is_ulid, replace_file
+from memory.layers import LearnerFolder, is_ulid
 from memory.merge import WhoseEvent, part_day, part_document, unite_day, unite_document
 
 _READY: Final = "ready"
@@ -61,8 +64,8 @@ class Join:
 def unite(join: Join) -> None:
     """Take everything of the other learner's into the kept one's files; also what came late.
 
-    Raises MemoryBusy when a lock stays taken, OSError when the disk refuses; then what is not
-    done is done by the next call.
+    Raises MemoryBusy when a lock stays taken or another program writes without end, OSError when
+    the disk refuses; then what is not done is done by the next call.
     """
     with _locked(join):
         _unite(join)
@@ -129,12 +132,12 @@ def _unite(join: Join) -> None:
         before = beside.read_bytes() if beside.is_file() else b""
         _write(beside, _united(name, before, data) if before and _shared(name) else data)
         target = join.kept.path / name
-        current = join.kept.read(target)
-        united = _united(name, current, data)
-        if united != current:
-            if _DOCUMENT.fullmatch(name):
-                join.kept.write(target, united)
-            else:
+        if _DOCUMENT.fullmatch(name):
+            amend(join.kept, target, partial(unite_document, theirs=data), Cause.JOIN)
+        else:
+            current = join.kept.read(target)
+            united = _united(name, current, data)
+            if united != current:
                 _write(join.kept.contained(target), united)
         source.unlink()
     _tidy(join.other.path)

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from memory.characters import escape, unescape
-from memory.layers import LearnerFolder, Surface, is_ulid, sync_folder
+from memory.files import sync_folder
+from memory.layers import LearnerFolder, Surface, is_ulid
 from memory.redact import redact
 
 TAIL_BYTES = 64 * 1024

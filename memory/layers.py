@@ -1,9 +1,9 @@
-"""The learner's folder: where each layer lies, who may write now, and how a write survives.
+"""The learner's folder: where each layer lies, and who may write now.
 
 Rules that stand here and nowhere else: a learner is a ULID and its folder lies directly under the
-root; one lock file a learner, held across processes; a file is replaced whole or not at all, and
-what it was before stays in ``.history/``; a revision is the SHA-256 of the bytes. Everything here
-blocks; asynchronous callers use a thread.
+root; one lock file a learner, held across processes; a revision is the SHA-256 of the bytes.
+Documents are written by ``memory.history``, days by ``memory.journal``. Everything here blocks;
+asynchronous callers use a thread.
 """
 
 from __future__ import annotations
@@ -11,26 +11,22 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _LOCK_POLL_SECONDS = 0.01
-_REPLACE_TRIES = 20
-_REPLACE_PAUSE_SECONDS = 0.02
 
 
 class MemoryBusy(Exception):
-    """Another process or thread holds the learner's lock; nothing was written. Try again."""
+    """Somebody else is writing the learner's memory; nothing was written. Try again."""
 
-    def __init__(self, learner: str, seconds: float) -> None:
-        super().__init__(f"memory of learner {learner} stayed locked for {seconds:g} s")
+    def __init__(self, learner: str, why: str) -> None:
+        super().__init__(f"memory of learner {learner}: {why}")
         self.learner = learner
 
 
@@ -66,6 +62,10 @@ def is_ulid(text: str) -> bool:
     return _ULID.fullmatch(text) is not None
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class LearnerFolder:
     """One learner's memory under ``root``. Creating the value touches no file.
@@ -76,6 +76,8 @@ class LearnerFolder:
     root: Path
     """The folder that holds all learners' folders."""
     learner: str
+    clock: Callable[[], datetime] = field(default=_now, repr=False, compare=False)
+    """Tells when a kept revision was written."""
 
     def __post_init__(self) -> None:
         if not is_ulid(self.learner):
@@ -131,7 +133,7 @@ class LearnerFolder:
         try:
             lock.acquire()
         except Timeout:
-            raise MemoryBusy(self.learner, timeout) from None
+            raise MemoryBusy(self.learner, f"locked for {timeout:g} s") from None
         try:
             yield
         finally:
@@ -149,74 +151,9 @@ class LearnerFolder:
 
         It changes with every edit, a person's too, and only with one.
         """
-        return hashlib.sha256(self.read(path)).hexdigest()
-
-    def write(self, path: Path, data: bytes) -> None:
-        """Replace a file whole, keeping what it was in ``.history/``; the lock must be held.
-
-        After a crash at any moment the file holds the old bytes or the new ones, never a part.
-        """
-        target = self.contained(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists():
-            self._keep(target)
-        replace_file(target, data)
-
-    def history(self, path: Path) -> list[Path]:
-        """Return the kept revisions of a file, oldest first; their order is their number."""
-        folder = self._history_folder(path)
-        return sorted(folder.glob("[0-9]*.md")) if folder.is_dir() else []
-
-    def _history_folder(self, path: Path) -> Path:
-        return self.contained(self.path / ".history" / path.relative_to(self.path).with_suffix(""))
-
-    def _keep(self, path: Path) -> None:
-        folder = self._history_folder(path)
-        folder.mkdir(parents=True, exist_ok=True)
-        kept = self.history(path)
-        number = int(kept[-1].stem) + 1 if kept else 1
-        replace_file(folder / f"{number:08d}.md", path.read_bytes())
+        return revision_of(self.read(path))
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Write ``data`` to a temporary neighbour, sync it, and put it in the place of ``path``.
-
-    The neighbour's name is fixed: writers hold a lock, so a leftover belongs to a dead one.
-    """
-    neighbour = path.with_name(f".{path.name}.tmp")
-    with neighbour.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    if path.exists():
-        shutil.copymode(path, neighbour)
-    _rename_over(neighbour, path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a new name in a folder survive a power cut.
-
-    Windows cannot open a folder and needs not: NTFS journals its names.
-    """
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _rename_over(source: Path, target: Path) -> None:
-    """``os.replace``, patient on Windows, where a file that someone reads cannot be replaced."""
-    for _ in range(_REPLACE_TRIES):
-        try:
-            source.replace(target)
-        except PermissionError:
-            if os.name != "nt":
-                raise
-            time.sleep(_REPLACE_PAUSE_SECONDS)
-        else:
-            return
-    source.replace(target)
+def revision_of(data: bytes) -> str:
+    """Return the revision that bytes have: their SHA-256 in hex."""
+    return hashlib.sha256(data).hexdigest()

@@ -11,6 +11,7 @@ from enum import Enum, auto
 
 from memory.characters import escape, is_blank, printable
 from memory.document import Kind, MemoryDocument, body_end, parse
+from memory.history import Cause, amend
 from memory.layers import LearnerFolder, Profile
 from memory.redact import redact
 
@@ -46,7 +47,8 @@ def remember(folder: LearnerFolder, text: str) -> Remembered:
     Blank lines and secrets are left out; further lines are indented under the first. The
     previous revision stays in ``.history/``.
 
-    Raises NoteEmpty, NoteTooLong (over 1000 characters), or MemoryBusy when the lock stays taken.
+    Raises NoteEmpty, NoteTooLong (over 1000 characters), MemoryBusy when the lock stays taken, or
+    OSError.
     """
     shown = (printable(line).strip() for line in re.split(r"\r\n?|\n", text))
     lines = [line for line in shown if not is_blank(line)]
@@ -57,14 +59,19 @@ def remember(folder: LearnerFolder, text: str) -> Remembered:
         raise NoteTooLong(length, MAX_NOTE_CHARACTERS)
     bullet = _bullet(redact("\n".join(lines)))
     path = folder.profile(Profile.PROFILE)
-    with folder.lock():
-        data = folder.read(path)
+    outcome = Remembered.SAVED
+
+    def noted(data: bytes) -> bytes:
+        nonlocal outcome
         document = parse(data)
         start, end = _notes_section(document)
-        if _stands_in(document, start, end, bullet):
-            return Remembered.KNOWN
-        folder.write(path, _inserted(document, start, end, bullet))
-    return Remembered.SAVED
+        known = _stands_in(document, start, end, bullet)
+        outcome = Remembered.KNOWN if known else Remembered.SAVED
+        return data if known else _inserted(document, start, end, bullet)
+
+    with folder.lock():
+        amend(folder, path, noted, Cause.REMEMBER)
+    return outcome
 
 
 def _bullet(note: str) -> list[str]:

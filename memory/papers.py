@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,7 +13,7 @@ from ulid import ULID
 from memory.document import parse
 from memory.entries import Noted, noted, own_lines
 from memory.journal import read_day
-from memory.layers import LearnerFolder, Profile, Surface
+from memory.layers import LearnerFolder, Profile, Surface, revision_of
 from memory.progress import FILE
 
 SURFACES: Final = tuple(one.value for one in Surface)
@@ -44,7 +43,7 @@ class Papers:
 
     def revision(self, name: str) -> str:
         """Return the revision of these bytes."""
-        return sha(self.data(name))
+        return revision_of(self.data(name))
 
     def revisions(self, names: Iterable[str]) -> dict[str, str]:
         """Return the revisions of some documents, and of the progress."""
@@ -76,8 +75,3 @@ def words_of(folder: LearnerFolder, sources: Collection[str]) -> dict[str, str]:
         for event in read_day(folder, day).events
         if f"e_{event.id}" in wanted
     }
-
-
-def sha(data: bytes) -> str:
-    """Return the revision that bytes have: their SHA-256 in hex."""
-    return hashlib.sha256(data).hexdigest()

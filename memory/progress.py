@@ -19,8 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from memory.files import replace_file
 from memory.journal import Event, read_day
-from memory.layers import LearnerFolder, replace_file
+from memory.layers import LearnerFolder
 
 FILE: Final = ".consolidation.json"
 KEPT_DAYS: Final = 2

@@ -17,9 +17,9 @@ from memory.aging import crowded
 from memory.entries import Noted
 from memory.ground import Ground, Shelf
 from memory.journal import Event
-from memory.layers import LearnerFolder, Surface
+from memory.layers import LearnerFolder, Surface, revision_of
 from memory.ops import Add, Delete, Edit, Merge, Operation
-from memory.papers import PROFILES, SURFACES, Papers, sha, words_of
+from memory.papers import PROFILES, SURFACES, Papers, words_of
 from memory.progress import Ahead, Progress, ahead, load, looked_at
 from memory.recall import estimate_tokens
 from memory.sections import SAID
@@ -271,5 +271,5 @@ def unraised(files: Papers, progress: Progress) -> dict[str, str]:
         for surface in Surface
         for entry in files.entries(surface.value)
         if entry.section != SAID
-        and progress.raised.get(entry.id) != (says := sha(entry.text.encode())[:8])
+        and progress.raised.get(entry.id) != (says := revision_of(entry.text.encode())[:8])
     }

@@ -13,10 +13,11 @@ import pytest
 from ulid import ULID
 
 from memory import Event, LearnerFolder, Surface, append
-from memory.consolidate import Concluded, Drifted, backlog, conclude, tend
+from memory.consolidate import Concluded, backlog, conclude, tend
 from memory.document import parse
 from memory.entries import Noted, noted
 from memory.ground import Refusal
+from memory.history import Drifted, revisions
 from memory.layers import Profile
 from memory.ops import Unreadable
 from memory.progress import FILE, load
@@ -189,7 +190,7 @@ def test_a_persons_words_are_shown_kept_and_not_repeated(tmp_path: Path) -> None
     step(home, add("Studies law", "e2", section="Background"))
     step(home, add("Studies law", section="Background", document="profile"))
     assert path.read_bytes().startswith(mine.encode())
-    assert home.history(path)
+    assert revisions(home, path)
 
 
 def test_a_request_that_cannot_be_read_is_halved_and_what_is_stuck_is_passed_by(

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from memory import append, remember
+from memory.files import replace_file
 from memory.joined import Join, has_more, part, settle, unite
-from memory.layers import LearnerFolder, replace_file
+from memory.layers import LearnerFolder
 from memory.notes import Remembered
 from tests.memory.helpers import ADA, BOB, NOON, event, fact, folder, put
 

@@ -50,8 +50,6 @@ def test_a_link_does_not_make_one_learners_memory_anothers(tmp_path: Path) -> No
     (home.path / "profile").symlink_to(other.path / "profile")
     with pytest.raises(ValueError, match="leads out"):
         append(home, event("mine"))
-    with pytest.raises(ValueError, match="leads out"):
-        home.write(home.profile(Profile.PROFILE), b"")
     assert overview(home) == ()
     assert other.day(NOON.date()).read_bytes() == before
 
@@ -75,40 +73,6 @@ def test_a_revision_follows_the_bytes(tmp_path: Path) -> None:
     assert home.revision(path) != first
     path.write_bytes(b"a\n")
     assert home.revision(path) == first == hashlib.sha256(b"a\n").hexdigest()
-
-
-def test_a_write_keeps_every_revision_before_it_in_order(tmp_path: Path) -> None:
-    home = folder(tmp_path)
-    path = home.profile(Profile.KNOWLEDGE)
-    for number in range(12):
-        with home.lock():
-            home.write(path, b"revision %d" % number)
-    assert path.read_bytes() == b"revision 11"
-    kept = [entry.read_bytes() for entry in home.history(path)]
-    assert kept == [b"revision %d" % number for number in range(11)]
-    assert home.history(home.profile(Profile.RECENT)) == []
-
-
-def test_a_leftover_of_a_killed_write_does_no_harm(tmp_path: Path) -> None:
-    home = folder(tmp_path)
-    path = put(home.profile(Profile.PROFILE), "whole\n")
-    put(path.with_name(".profile.md.tmp"), "half of someth")
-    assert [s.items[0].text for s in overview(home)] == ["whole"]
-    with home.lock():
-        home.write(path, b"new\n")
-    assert sorted(entry.name for entry in path.parent.iterdir()) == ["profile.md"]
-    assert path.read_bytes() == b"new\n"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="no file modes there")
-def test_a_write_leaves_the_files_mode_alone_and_the_folder_closed(tmp_path: Path) -> None:
-    home = folder(tmp_path)
-    with home.lock():
-        path = put(home.profile(Profile.PROFILE), "a\n")
-        path.chmod(0o640)
-        home.write(path, b"b\n")
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert home.path.stat().st_mode & 0o077 == 0
 
 
 def test_a_lock_that_stays_taken_says_busy_and_is_free_afterwards(tmp_path: Path) -> None:

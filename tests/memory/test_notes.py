@@ -20,6 +20,7 @@ from memory import (
     view,
 )
 from memory.characters import printable
+from memory.history import revisions
 from tests.memory.helpers import ADA, NASTY, fact, folder, put
 
 FILES = st.lists(
@@ -94,7 +95,7 @@ def test_a_note_is_added_at_one_place_and_read_back_as_the_learners_own(
         assert said in [item.text for item in items]
         assert view(home, Audience.GROUP, 10_000) == shared
         if outcome is Remembered.SAVED:
-            assert [kept.read_bytes() for kept in home.history(path)] == [before]
+            assert [kept.read_bytes() for kept in revisions(home, path)] == [before, now]
         assert remember(home, text) is Remembered.KNOWN
         assert path.read_bytes() == now
 
@@ -141,7 +142,7 @@ def test_notes_from_many_threads_at_once_are_all_kept(tmp_path: Path) -> None:
         list(pool.map(lambda text: remember(home, text), said))
     (section,) = overview(home)
     assert sorted(item.text for item in section.items) == sorted(said)
-    assert len(home.history(home.profile(Profile.PROFILE))) == len(said) - 1
+    assert len(revisions(home, home.profile(Profile.PROFILE))) == len(said) + 1
 
 
 @pytest.mark.parametrize("nothing", ["", "  \n\t\r\n", "\x00\x07", "\u200b\n\u3164"])
