@@ -9,6 +9,8 @@ It measures real processes on loopback and prints tables without verdicts:
 - lasting: memory over many turns, the cost of a turn as one conversation grows;
 - the loop: what a round adds to the model, and what of a long talk's prompts can be reused;
 - the journal: one event appended;
+- memory: append, the notes for a prompt and search as a history grows, beside a search without
+  an index;
 - grading: one answer graded by code;
 - notes: calls and tokens of consolidation, beside two simpler ways.
 
@@ -32,11 +34,12 @@ from bench.grading import grading
 from bench.journal import appending
 from bench.loop import rounds, talk
 from bench.platforms import PLATFORMS, BenchError
+from bench.recall import remembering
 from bench.starting import starting
 from bench.turns import Load, compare, last
 from bench.world import model_server
 
-SECTIONS = ("starting", *PLATFORMS, "lasting", "loop", "journal", "grading", "notes")
+SECTIONS = ("starting", *PLATFORMS, "lasting", "loop", "journal", "memory", "grading", "notes")
 
 
 def main() -> int:
@@ -69,6 +72,8 @@ def main() -> int:
                 talk()
             if "journal" in sections:
                 appending(times=100 if quick else 300)
+            if "memory" in sections:
+                remembering((1_000,) if quick else (1_000, 10_000, 100_000), 20 if quick else 100)
             if "grading" in sections:
                 grading(times=200 if quick else 1000)
             if "notes" in sections:

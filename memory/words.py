@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -59,6 +60,7 @@ def _words(text: str, *, alone: bool) -> list[str]:
     return words + [_base(word) for word in _WORD.findall(folded[end:])]
 
 
+@lru_cache(maxsize=8192)
 def _base(word: str) -> str:
     """Undo the endings of English plurals and verbs, much as Porter's first step does (1980)."""
     if len(word) < 4 or not word.isascii():
