@@ -7,6 +7,7 @@ what the program says of itself wins.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Final
@@ -31,13 +32,18 @@ async def register(bot: Bot, menus: Sequence[Menu]) -> None:
 
     Never raises: a bot without them works as well.
     """
-    wanted = [(menu, menu.language) for menu in menus]
-    for menu, language in [(menus[0], None), *wanted] if menus else []:
-        try:
-            await _commands(bot, menu, language)
-            await _descriptions(bot, menu, language)
-        except AiogramError as error:
-            log.warning("the menu (%s) was not registered: %s", language, reason_of(error))
+    wanted: list[tuple[Menu, str | None]] = [(menu, menu.language) for menu in menus]
+    if menus:
+        wanted.insert(0, (menus[0], None))
+    await asyncio.gather(*(_register(bot, menu, language) for menu, language in wanted))
+
+
+async def _register(bot: Bot, menu: Menu, language: str | None) -> None:
+    try:
+        await _commands(bot, menu, language)
+        await _descriptions(bot, menu, language)
+    except AiogramError as error:
+        log.warning("the menu (%s) was not registered: %s", language, reason_of(error))
 
 
 async def _commands(bot: Bot, menu: Menu, language: str | None) -> None:

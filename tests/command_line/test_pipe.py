@@ -110,7 +110,7 @@ def test_pipes_at_once_get_each_their_own_answer(
     for word, process in processes.items():
         done = end(process, word.encode())
         assert (done.status, done.out, done.err) == (0, f"You said: {word}\n", "")
-    assert [len(request.json["messages"]) for request in openai.chats] == [2, 2]
+    assert [len(request.json["messages"]) for request in openai.chats] == [3, 3]
 
 
 def test_odd_bytes_come_in_and_what_the_output_cannot_write_is_left_out(

@@ -41,7 +41,7 @@ class TelegramStage(RemoteStage[Person, Place, Shown]):
         return not self.server.pending_updates
 
     async def reached(self) -> None:
-        await self.server.wait_polling()
+        await self.server.wait_polling(within=30)
 
     def account(self, person: Person) -> str:
         return f"telegram:{person.id}"

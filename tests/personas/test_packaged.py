@@ -102,7 +102,7 @@ def test_a_manner_holds_every_rule_of_teaching(
 
 
 @LANGUAGES
-@pytest.mark.parametrize(("one", "other"), combinations(IDS, 2))
+@pytest.mark.parametrize(("one", "other"), list(combinations(IDS, 2)))
 def test_any_two_differ_in_every_text_in_tools_or_ways_and_in_temperature(
     one: str, other: str, language: str
 ) -> None:
