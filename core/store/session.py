@@ -212,6 +212,16 @@ class Store:
             await asyncio.sleep(pause)
             pause = min(LONGEST_PAUSE, pause * 2)
 
+    def scrub(self) -> None:
+        """Leave nothing of erased rows in the files of a SQLite database; it blocks.
+
+        The rows themselves are overwritten when they are deleted; older states of them lie in the
+        write-ahead log until it is written back. While another program reads, that waits for the
+        next transaction that finds the log long enough.
+        """
+        if self._writer.dialect.name == "sqlite":
+            self._write_threads.submit(_write_back, self._writer).result()
+
     def submit(self, work: Work[T], *, durable: bool = False) -> Future[T]:
         """Like ``write`` for a caller without an event loop."""
         engine = self._durable if durable else self._writer
@@ -226,6 +236,14 @@ def _read(engine: Engine, work: Work[T]) -> T:
 def _write(engine: Engine, work: Work[T]) -> T:
     with Session(engine, expire_on_commit=False) as session, session.begin():
         return work(session)
+
+
+def _write_back(engine: Engine) -> None:
+    connection = engine.raw_connection()
+    try:
+        connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
 
 
 def _passing(error: OperationalError) -> bool:
@@ -247,6 +265,7 @@ def _sqlite(url: str, synchronous: str, patience: float, *, writes: bool) -> Eng
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what was erased is overwritten
 
     @event.listens_for(engine, "begin")
     def begin(connection: Any) -> None:

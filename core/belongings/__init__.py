@@ -1,0 +1,1 @@
+"""What belongs to a learner: which rows and files, handed over whole, or erased."""
