@@ -10,7 +10,17 @@ from typing import Annotated
 
 import typer
 
-from bots.command_line import consolidate, doctor, nudge, people, personas, setup, talk
+from bots.command_line import (
+    belongings,
+    consolidate,
+    doctor,
+    memory,
+    nudge,
+    people,
+    personas,
+    setup,
+    talk,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,9 +34,11 @@ app.command()(setup.init)
 app.command()(doctor.doctor)
 app.command()(nudge.nudge)
 app.command()(people.learners)
+app.command()(belongings.export)
+app.command()(belongings.forget)
 app.add_typer(people.access, name="access")
-people.memory.command("consolidate")(consolidate.consolidate)
-app.add_typer(people.memory, name="memory")
+memory.memory.command("consolidate")(consolidate.consolidate)
+app.add_typer(memory.memory, name="memory")
 app.add_typer(personas.persona, name="persona")
 
 

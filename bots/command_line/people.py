@@ -1,4 +1,4 @@
-"""``partners access``, ``partners learners``, ``partners memory show``: who learns here."""
+"""``partners access``, ``partners learners``: who learns here."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from core.store.tables import Account, Learner
 
 access = typer.Typer(no_args_is_help=True, help="Let people in, or keep them out.")
-memory = typer.Typer(no_args_is_help=True, help="Look at what is remembered of a learner.")
 
-Who = Annotated[str, typer.Argument(help="An account such as telegram:123, or a pairing code.")]
+Who = Annotated[str, typer.Argument(help="An account such as telegram:123, or a learner's id.")]
+"""A learner, as the one who runs the tutor names them."""
+_Stranger = Annotated[
+    str, typer.Argument(help="An account such as telegram:123, or a pairing code.")
+]
 
 
 @access.command("list")
@@ -74,7 +77,7 @@ def approve(code: Annotated[str, typer.Argument(help="The code the person was gi
 
 
 @access.command()
-def deny(who: Who) -> None:
+def deny(who: _Stranger) -> None:
     """Keep a person out; they get no answer.
 
     Example: partners access deny telegram:123
@@ -83,7 +86,7 @@ def deny(who: Who) -> None:
 
 
 @access.command()
-def owner(who: Who) -> None:
+def owner(who: _Stranger) -> None:
     """Make a person an owner, who may also stop other people's turns.
 
     Example: partners access owner telegram:123
@@ -92,46 +95,21 @@ def owner(who: Who) -> None:
 
 
 def learners() -> None:
-    """Show everybody who learns here.
+    """Show everybody who learns here: id, account, name, zone, last seen, number of cards.
 
     Example: partners learners
     """
     with ground(quiet=True) as base:
         words = base.settings.words
         rows = base.store.submit(_learners).result()
-        for learner, account in rows:
+        for learner, account, cards in rows:
             seen = words.date(learner.seen_at.date())
-            typer.echo(f"{learner.id}  {account.id}  {account.name}  {learner.zone}  {seen}")
+            saved = words.plural("{n} card", "{n} cards", cards)
+            typer.echo(
+                f"{learner.id}  {account.id}  {account.name}  {learner.zone}  {seen}  {saved}"
+            )
         if not rows:
             typer.echo(words("Nobody yet."))
-
-
-@memory.command("show")
-def show(
-    learner: Annotated[str, typer.Argument(help="An account such as telegram:123, or an id.")],
-) -> None:
-    """Show what is remembered of a learner.
-
-    Example: partners memory show telegram:123
-    """
-    from memory.layers import LearnerFolder
-    from memory.recall import overview
-
-    with ground(quiet=True) as base:
-        words = base.settings.words
-        learner_id = base.store.submit(partial(find_learner, name=learner)).result()
-        if learner_id is None:
-            fail(no_learner(words, learner))
-        folder = LearnerFolder(base.memory, learner_id)
-        typer.echo(words("Files: {folder}", folder=folder.path))
-        sections = overview(folder)
-        for section in sections:
-            heading = f" · {section.heading}" if section.heading else ""
-            typer.echo(f"\n{section.document}.md{heading}")
-            for item in section.items:
-                typer.echo("- " + "\n  ".join(item.lines))
-        if not sections:
-            typer.echo(words("Nothing is remembered yet."))
 
 
 def _decide(who: str, *, owner: bool) -> None:
@@ -177,17 +155,24 @@ def _decide(who: str, *, owner: bool) -> None:
             )
 
 
-def _learners(session: Session) -> list[tuple[Learner, Account]]:
-    from sqlmodel import col, select
+def _learners(session: Session) -> list[tuple[Learner, Account, int]]:
+    from sqlmodel import col, func, select
 
-    from core.store.tables import Account, Learner
+    from core.store.tables import Account, Card, Learner
 
-    statement = (
-        select(Learner, Account)
-        .join(Account, col(Account.learner_id) == col(Learner.id))
-        .order_by(Learner.id)
+    cards = (
+        select(func.count())
+        .select_from(Card)
+        .where(Card.learner_id == Learner.id)
+        .correlate(Learner)
+        .scalar_subquery()
     )
-    return list(session.exec(statement).all())
+    statement = (
+        select(Learner, Account, cards)
+        .join(Account, col(Account.learner_id) == col(Learner.id))
+        .order_by(Learner.id, Account.id)
+    )
+    return [(learner, account, number) for learner, account, number in session.exec(statement)]
 
 
 def find_learner(session: Session, name: str) -> str | None:

@@ -67,7 +67,9 @@ TABLES: Final[Mapping[type[SQLModel], str]] = {
     Consolidation: "more/memory-calls",
 }
 """Table → file. ``Learner`` and ``Account`` are in ``settings.json``."""
-LEFT_OUT: Final = frozenset({Conversation, Delivered, AccessRequest, Link, LinkCode, LinkGuess})
+LEFT_OUT: Final[frozenset[type[SQLModel]]] = frozenset(
+    {Conversation, Delivered, AccessRequest, Link, LinkCode, LinkGuess}
+)
 """Platform ids, codes that are used up, and what it takes to undo a join (of two people)."""
 _NOT_TOLD: Final = frozenset({"learner_id", "normal", "rounds", "preview"})
 """Columns that only the program reads."""

@@ -85,7 +85,8 @@ def test_the_help_of_every_command_has_an_example(
 
 def test_the_commands_are_those_that_people_and_scripts_rely_on() -> None:
     assert {" ".join(path) for path in COMMANDS} >= {
-        "chat", "serve", "init", "doctor", "nudge", "learners", "memory show", "memory consolidate",
+        "chat", "serve", "init", "doctor", "nudge", "learners", "export", "forget",
+        "memory show", "memory edit", "memory log", "memory undo", "memory consolidate",
         "persona list", "persona check", "access list", "access approve", "access deny",
         "access owner",
     }  # fmt: skip
@@ -156,25 +157,18 @@ def test_an_owner_by_the_settings_is_not_said_to_be_kept_out(
         assert f"{owner} stays an owner" in refused.err
 
 
-# --- learners and their memory ------------------------------------------------------------------
+# --- learners -----------------------------------------------------------------------------------
 
 
-def test_what_is_remembered_is_shown_by_account_and_by_learner(
+def test_learners_are_listed_with_their_cards_and_nothing_private(
     run: Run, installation: Installation
 ) -> None:
-    nobody = run("memory", "show", "telegram:7")
-    assert (nobody.status, nobody.out) == (1, "")
-    assert "partners learners" in nobody.err
-
-    installation.say("chat", stdin="/remember I draw maps")
+    installation.say("chat", stdin="/add zebra :: back")
     listed = run("learners").out
-    learner, account, name, zone = listed.split("  ")[:4]
-    assert (account, name, zone) == (ME, user_name(), "Europe/Berlin")
-    for who in (ME, learner, learner.lower()):
-        shown = run("memory", "show", who)
-        assert shown.status == 0
-        assert "I draw maps" in shown.out
-        assert str(installation.data / "memory" / learner) in shown.out
+    learner, account, name, zone, _, cards = listed.strip().split("  ")
+    assert (account, name, zone, cards) == (ME, user_name(), "Europe/Berlin", "1 card")
+    assert (installation.data / "memory" / learner).is_dir()
+    assert "zebra" not in listed
 
 
 # --- personas -----------------------------------------------------------------------------------

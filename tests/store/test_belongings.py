@@ -8,7 +8,6 @@ from sqlmodel import SQLModel
 
 from core.belongings.export import LEFT_OUT, TABLES
 from core.belongings.rows import SPOKEN_IN, Person, rows_of
-from core.store.tables import Account, Learner
 
 NOBODY = Person(("01JDQZ7Y3WJ5M8RKT2V4X6A0AD",), ("telegram:7",))
 WORDS = ("learner", "account", "sender", "speaker", "user", "person")
@@ -34,8 +33,9 @@ def test_every_table_that_tells_of_a_learner_is_erased_and_exported_or_left_out_
 ):
     erased = {str(table.__tablename__) for table in rows_of(NOBODY)}
     assert personal(SQLModel.metadata) <= erased
-    told: set[type[SQLModel]] = {*TABLES, *LEFT_OUT, Learner, Account}
-    assert {str(table.__tablename__) for table in told} == erased
+    told = [str(table.__tablename__) for table in TABLES]
+    told += [str(table.__tablename__) for table in LEFT_OUT]
+    assert {*told, "learner", "account"} == erased
     assert not set(TABLES) & LEFT_OUT
 
 
