@@ -58,7 +58,9 @@ class Edited(Generic[P]):
     ``render`` makes the message of a text, None while there is nothing to see; ``send`` returns the
     handle of a new message, ``edit`` replaces it. ``handle`` is that of an earlier try. Where
     ``repeatable``, a second ``send`` finds the message of the first, so one without a receipt is
-    made again: else the answer would come as a message beside it.
+    made again: else the answer would come as a message beside it. Where not, a message is sent
+    without words, which come into it once it has its receipt: one without stays wordless, and is no
+    half of an answer beside the whole.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Edited(Generic[P]):
         shown: Shown,
         repeatable: bool,
     ) -> None:
+        self._repeatable = repeatable
         self._sends = SENDS if repeatable else 1
         self._render = render
         self._send = send
@@ -84,10 +87,12 @@ class Edited(Generic[P]):
         if part is None:
             return
         if self._handle is None:
-            self._handle = await self._sent(part)
+            first = part if self._repeatable else self._render(WORDLESS) or part
+            self._handle = await self._sent(first)
             await self._shown(self._handle)
-        else:
-            await self._edit(self._handle, part)
+            if first is part:
+                return
+        await self._edit(self._handle, part)
 
     async def _sent(self, part: P) -> str:
         unknown = 0

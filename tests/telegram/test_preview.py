@@ -76,10 +76,24 @@ async def test_a_preview_of_before_a_restart_is_gone_on_with(server: TelegramSer
         await handles.came.wait()
     async with preview(server, at(group.id), handles.told[0]) as (watch, again):
         watch(Content("Once more from the beginning", 1))
-        await server.wait_request("editMessageText")
+        await server.wait_request("editMessageText", count=2)
     assert again.told == []
     [shown] = group.from_bot
     assert shown.text == "Once more from the beginning"
+
+
+async def test_a_preview_without_a_receipt_is_no_half_of_an_answer(
+    server: TelegramServer,
+) -> None:
+    ada, group = server.user(7), server.supergroup()
+    group.say(ada, "@tutor_bot why?")
+    server.drop("sendMessage")
+    async with preview(server, at(group.id)) as (watch, handles):
+        watch(Content("Half of", 1))
+        await server.wait_request("sendMessage")
+        watch(Content(" an answer", 1))
+    assert handles.told == []
+    assert [m.text for m in group.from_bot] == ["…"]
 
 
 async def test_flood_control_drops_previews_and_delays_no_end(server: TelegramServer) -> None:
