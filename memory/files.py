@@ -31,29 +31,38 @@ def replace_file(path: Path, data: bytes) -> None:
     sync_folder(path.parent)
 
 
-def exchange_file(path: Path, data: bytes, was: bytes) -> bool:
-    """Replace a file as ``replace_file`` does, but only where it holds ``was``.
+def exchange_file(path: Path, data: bytes, was: bytes) -> bytes | None:
+    """Replace a file as ``replace_file`` does, but only where it holds ``was``; then return None.
 
-    Return False, with the file as it is, when somebody who takes no lock has written meanwhile. A
-    missing file holds nothing. On Linux and macOS the two files change places in one step and what
-    came out is looked at, so not even a save at the same moment is lost; elsewhere, and on file
-    systems that cannot do that, the file is looked at just before it is replaced.
+    Else somebody who takes no lock has written meanwhile: the file stays, and what it held is
+    returned. A missing file holds nothing. On Linux and macOS the two files change places in one
+    step and what came out is looked at, so not even a save at the same moment is lost; elsewhere,
+    and on file systems that cannot do that, the file is looked at just before it is replaced.
     """
     neighbour = _beside(path, data)
-    if not path.exists():
-        done = not was and _put_new(neighbour, path)
-    elif (swapped := _swap(neighbour, path)) is None:
-        done = path.read_bytes() == was
-        if done:
-            _rename_over(neighbour, path)
-    elif swapped and neighbour.read_bytes() != was:
-        _back(neighbour, path, data)
-        done = False
-    else:
-        done = swapped
+    done, held = _exchanged(neighbour, path, data, was)
+    while not done and held == was:  # it came or went just now
+        done, held = _exchanged(neighbour, path, data, was)
     neighbour.unlink(missing_ok=True)
     sync_folder(path.parent)
-    return done
+    return None if done else held
+
+
+def _exchanged(neighbour: Path, path: Path, data: bytes, was: bytes) -> tuple[bool, bytes]:
+    """Try once; return whether it is done, and what the file held."""
+    if not path.exists():
+        return not was and _put_new(neighbour, path), _held(path)
+    swapped = _swap(neighbour, path)
+    if swapped:
+        held = neighbour.read_bytes()
+        if held != was:
+            _back(neighbour, path, data)
+        return held == was, held
+    held = _held(path)
+    if swapped is None and held == was:
+        _rename_over(neighbour, path)
+        return True, held
+    return False, held
 
 
 def sync_folder(folder: Path) -> None:
@@ -79,6 +88,13 @@ def _beside(path: Path, data: bytes) -> Path:
     with suppress(FileNotFoundError):
         shutil.copymode(path, neighbour)
     return neighbour
+
+
+def _held(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def _put_new(source: Path, target: Path) -> bool:

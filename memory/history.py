@@ -125,7 +125,9 @@ def write(folder: LearnerFolder, path: Path, data: bytes, *, revision: str, caus
     kept = _kept(folder, target)
     if not kept or kept[-1].path.read_bytes() != was:
         _keep(folder, target, was, Cause.FOUND)
-    if not exchange_file(target, data, was):
+    found = exchange_file(target, data, was)
+    if found is not None:
+        _keep(folder, target, found, Cause.FOUND)
         raise Drifted(folder, target)
     _keep(folder, target, data, cause)
     _prune(folder, target)

@@ -20,11 +20,14 @@ from typing import BinaryIO
 
 from memory.characters import escape, unescape
 from memory.files import sync_folder
-from memory.layers import LearnerFolder, Surface, is_ulid
+from memory.layers import LearnerFolder, MemoryBusy, Surface, is_ulid
 from memory.redact import redact
 
 TAIL_BYTES = 64 * 1024
 """How far back an append looks for its own id. A repeat comes soon or is told as recovery."""
+
+_TRIES = 20
+"""How often an append begins anew because another program has put a file in the place of ours."""
 
 _INDENT = "  "
 _HEAD = re.compile(rf"- ([0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}) \[({'|'.join(Surface)})\] ")
@@ -127,23 +130,45 @@ def append(folder: LearnerFolder, *events: Event, recovering: bool = False) -> b
 def _append(folder: LearnerFolder, day: date, events: tuple[Event, ...], recovering: bool) -> bool:
     path = folder.contained(folder.day(day))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b", buffering=0) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(0 if recovering else max(0, size - TAIL_BYTES))
-        tail = file.read()
-        fresh = [event for event in events if not _sealed(tail, event.id)]
-        if not fresh:
-            return False
-        block = "".join(format_event(replace(event, text=redact(event.text))) for event in fresh)
-        if not size:
-            block = f"# {day.isoformat()}\n\n{block}"
-        elif not tail.endswith(b"\n"):
-            block = f"\n{block}"
-        _write(file, block.encode())
-        os.fsync(file.fileno())
+    written = False
+    for _ in range(_TRIES):
+        with path.open("a+b", buffering=0) as file:
+            if not _added(file, path, day, events, recovering):
+                return written
+            written = True
+            if _stands(file, path):
+                return True
+    raise MemoryBusy(folder.learner, f"{path.name} is replaced again and again")
+
+
+def _added(
+    file: BinaryIO, path: Path, day: date, events: tuple[Event, ...], recovering: bool
+) -> bool:
+    """Write those events that are not there; False when all are."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0 if recovering else max(0, size - TAIL_BYTES))
+    tail = file.read()
+    fresh = [event for event in events if not _sealed(tail, event.id)]
+    if not fresh:
+        return False
+    block = "".join(format_event(replace(event, text=redact(event.text))) for event in fresh)
+    if not size:
+        block = f"# {day.isoformat()}\n\n{block}"
+    elif not tail.endswith(b"\n"):
+        block = f"\n{block}"
+    _write(file, block.encode())
+    os.fsync(file.fileno())
     if not size:
         sync_folder(path.parent)
     return True
+
+
+def _stands(file: BinaryIO, path: Path) -> bool:
+    """Tell whether this is still the file of that name, and not one somebody put aside."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def read_day(folder: LearnerFolder, day: date) -> Day:

@@ -42,6 +42,20 @@ _NAMED = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_SAID = re.compile(
+    r"""
+    (
+        (?<![A-Za-z])(?:my|our|the\ wi-?fi)\ (?:[A-Za-z]{1,20}\ ){0,2}
+            (?:password|passphrase|passcode|pin)\ (?:is|was)\ {1,2}
+      | (?:密码|口令|密钥)(?:是|为|就是)\ {0,2}
+    )
+    (?:"[^"\n]{1,512}"|'[^'\n]{1,512}'
+      |(?=[!-~]{0,64}[0-9!@#$%^&*_+=])[!-~]{4,512}(?<![.,;!?]))
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""In a sentence a word alone may be a word of the lesson, so it must look like a password: at least
+four characters, a digit or a sign among them."""
 _CARD = re.compile(
     r"""
     (?<![\w.])(?P<number>
@@ -61,6 +75,7 @@ def redact(text: str) -> str:
     text = _BEARER.sub(rf"\g<1>{REDACTED}", text)
     text = _ADDRESS.sub(rf"\g<1>{REDACTED}", text)
     text = _NAMED.sub(rf"\g<1>\g<2>{REDACTED}", text)
+    text = _SAID.sub(rf"\g<1>{REDACTED}", text)
     return _CARD.sub(_hide_card, text)
 
 

@@ -23,6 +23,22 @@ PIECES = st.sampled_from(
         "shareable-->", "private-->", "<!--", "-->", "数学", "为什么？", "👩‍🏫", "é", "x", "9",
     ]
 )  # fmt: skip
+HUMAN = st.sampled_from(
+    [
+        "---\ntitle: notes\ntags: [a, b]\n---\n", "# Heading #\n", "Setext\n======\n", "\ufeff",
+        "\n", "- one\n  - two\n    - three\n", "* star\n+ plus\n1. first\n2) second\n",
+        "- [ ] to do\n",
+        "A claim.[^mine] Another[^1].\n", "[^mine]: what I read\n",
+        "[^1]: e_01JDQZ7Y3WJ5M8RKT2V4X6A0AD\n",
+        "线性代数：矩阵的秩。\r\n", "家庭👩‍👩‍👧‍👦 和 🇨🇳\n", "e\u0301 vs é\n",
+        "a\rb\r\nc\n\r", "nul\x00nul\n",
+        "| a | b |\n|---|---|\n", "```py\n- x <!--m_ -->\n```\n", "<!-- aside\n-->\n", "> quote\n",
+        "$x^2 < y$\n", "\u2028\u2029\x85\x0c\x0b\n", "x" * 70_000 + "\n",
+        "no end", "\t- tabbed\n", "\\\n",
+        "- Knows it [^1] <!--m_01JDQZ7Y3WJ5M8RKT2V4X6A0AD 2026-11-30 private-->\n",
+    ]
+)  # fmt: skip
+"""Pieces of files as people write them."""
 NASTY = st.lists(PIECES | st.text(max_size=4), max_size=12).map("".join)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory import Audience
 from memory.document import MAX_ENTRY_CHARACTERS, Entry, Kind, parse, serialise
-from tests.memory.helpers import ADA, NASTY
+from tests.memory.helpers import ADA, HUMAN, NASTY
 
 MARK = f"<!--m_{ADA} 2026-11-30 shareable-->"
 
@@ -17,9 +17,13 @@ def entries(text: str) -> list[Entry]:
     return [line.entry for line in parse(text.encode()).lines if line.entry is not None]
 
 
-@given(st.binary() | NASTY.map(str.encode))
+@given(st.binary() | NASTY.map(str.encode) | st.lists(HUMAN).map(lambda one: "".join(one).encode()))
 def test_every_file_is_written_as_it_was_read(data: bytes) -> None:
-    assert serialise(parse(data)) == data
+    document = parse(data)
+    assert serialise(document) == data
+    for line in document.lines:
+        assert (line.entry is not None) is (line.kind is Kind.ENTRY)
+        assert line.entry is None or f"m_{line.entry.id}" in line.raw, "without an id a person's"
 
 
 def test_an_entry_is_read_with_all_it_carries() -> None:

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory import LearnerFolder, MemoryBusy, Profile, Surface, history, remember
+from memory import LearnerFolder, MemoryBusy, Profile, Surface, files, history, remember
 from memory.files import exchange_file, replace_file
 from memory.history import Cause, Contradicted, Drifted, Unknown, amend, log, revisions, undo, write
-from memory.layers import revision_of
 from tests.memory.helpers import BOB, NASTY, folder, put
 
 CHANGES = st.lists(
@@ -255,19 +254,19 @@ def test_one_that_saves_without_end_is_busy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("present", [b"", b"theirs\n"])
 def test_a_file_that_is_not_as_expected_is_not_replaced(tmp_path: Path, present: bytes) -> None:
     path = put(tmp_path / "a.md", present)
-    assert not exchange_file(path, b"ours\n", b"something else\n")
+    assert exchange_file(path, b"ours\n", b"something else\n") == present
     assert path.read_bytes() == present
-    assert exchange_file(path, b"ours\n", present)
+    assert exchange_file(path, b"ours\n", present) is None
     assert path.read_bytes() == b"ours\n"
     assert [one.name for one in tmp_path.iterdir()] == ["a.md"]
 
 
 def test_a_file_that_is_gone_or_came_meanwhile_is_not_as_expected(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
-    assert not exchange_file(path, b"ours\n", b"was there\n")
+    assert exchange_file(path, b"ours\n", b"was there\n") == b""
     assert not path.exists()
-    assert exchange_file(path, b"ours\n", b"")
-    assert not exchange_file(path, b"again\n", b"")
+    assert exchange_file(path, b"ours\n", b"") is None
+    assert exchange_file(path, b"again\n", b"") == b"ours\n"
     assert path.read_bytes() == b"ours\n"
 
 
@@ -276,7 +275,30 @@ def test_without_the_systems_exchange_a_file_is_looked_at_before_it_is_replaced(
 ) -> None:
     monkeypatch.setattr("memory.files._exchange", lambda: None)
     path = put(tmp_path / "a.md", "a\n")
-    assert not exchange_file(path, b"ours\n", b"b\n")
-    assert exchange_file(path, b"ours\n", b"a\n")
+    assert exchange_file(path, b"ours\n", b"b\n") == b"a\n"
+    assert exchange_file(path, b"ours\n", b"a\n") is None
     assert path.read_bytes() == b"ours\n"
-    assert revision_of(path.read_bytes()) == revision_of(b"ours\n")
+
+
+@pytest.mark.skipif(files._exchange() is None, reason="there is no such step here")
+def test_what_is_saved_at_the_very_moment_of_a_write_stays_and_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange = files._exchange()
+    assert exchange is not None
+    home = folder(tmp_path)
+    path = put(home.profile(Profile.PROFILE), "a\n")
+    saves = [b"saved during the step back\n", b"saved before the step\n"]
+
+    def disturbed(one: bytes, other: bytes) -> int:
+        if saves:
+            put(tmp_path / "other.md", saves.pop()).replace(path)
+        return exchange(one, other)
+
+    monkeypatch.setattr(files, "_exchange", lambda: disturbed)
+    with pytest.raises(Drifted):
+        writes(home, path, b"ours\n")
+    assert path.read_bytes() == b"saved during the step back\n", "the newest"
+    kept = [one.read_bytes() for one in revisions(home, path)]
+    assert kept == [b"a\n", b"saved before the step\n"]
+    assert [one.name for one in path.parent.iterdir()] == ["profile.md"]

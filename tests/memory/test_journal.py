@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from memory import Event, Surface, append, read_day, read_events
 from memory.journal import TAIL_BYTES, format_event, parse_day
-from tests.memory.helpers import ADA, BOB, NASTY, NOON, SHANGHAI, event, folder
+from tests.memory.helpers import ADA, BOB, NASTY, NOON, SHANGHAI, event, folder, put
 
 DAY = NOON.date()
 REPOSITORY = Path(__file__).parents[2]
@@ -223,6 +224,27 @@ def test_the_same_event_from_many_threads_at_once_is_written_once(tmp_path: Path
             written = [job.result() for job in [pool.submit(write) for _ in range(8)]]
         assert written.count(True) == 1
     assert home.day(DAY).read_text("utf-8").count("once") == 10
+
+
+def test_an_event_that_went_into_a_file_put_aside_meanwhile_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = folder(tmp_path)
+    append(home, event("first"))
+    path = home.day(DAY)
+    before, opened = path.read_bytes(), Path.open
+
+    def replaced(place: Path, *given: Any, **named: Any) -> Any:
+        file = opened(place, *given, **named)
+        if place == path and given == ("a+b",):
+            monkeypatch.undo()
+            put(path.with_name("copy"), before + b"- by hand\n").replace(path)
+        return file
+
+    monkeypatch.setattr(Path, "open", replaced)
+    assert append(home, event("second"))
+    assert [one.text for one in read_day(home, DAY).events] == ["first", "second"]
+    assert b"- by hand\n" in path.read_bytes()
 
 
 def start_writer(root: Path, name: str, count: int) -> subprocess.Popen[str]:
