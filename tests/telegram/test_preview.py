@@ -12,6 +12,7 @@ from core.context import ReplyTarget
 from core.document import Document
 from core.events import Content
 from tests.doorway import Handles
+from tests.servers.faults import Stage
 from tests.servers.telegram import TelegramServer
 from tests.telegram.door import at, opened
 
@@ -87,7 +88,7 @@ async def test_a_preview_without_a_receipt_is_no_half_of_an_answer(
 ) -> None:
     ada, group = server.user(7), server.supergroup()
     group.say(ada, "@tutor_bot why?")
-    server.drop("sendMessage")
+    server.drop("sendMessage", stage=Stage.ANSWER)
     async with preview(server, at(group.id)) as (watch, handles):
         watch(Content("Half of", 1))
         await server.wait_request("sendMessage")
