@@ -29,7 +29,8 @@ from memory.index import NAME as INDEX
 from memory.index import remove as remove_index
 from memory.journal import parse_day
 from memory.layers import LearnerFolder, is_ulid
-from memory.merge import WhoseEvent, part_day, part_document, unite_day, unite_document
+from memory.merge_days import WhoseEvent, part_day, unite_day
+from memory.merge_documents import part_document, unite_document
 
 _READY: Final = "ready"
 _NOT_THEIRS: Final = (".lock", INDEX, f"{INDEX}-journal")

@@ -11,7 +11,8 @@ from ulid import ULID
 
 from memory.document import parse
 from memory.journal import format_event, parse_day
-from memory.merge import part_day, part_document, unite_day, unite_document
+from memory.merge_days import part_day, unite_day
+from memory.merge_documents import part_document, unite_document
 from tests.memory.helpers import ADA, BOB, NASTY, NOON, event, fact
 
 DAY = NOON.date()
