@@ -22,6 +22,7 @@ from core.clock import Clock
 from core.commands import ask, cards, collection, memory, people, remind, talk
 from core.commands import link as linking_commands
 from core.commands.book import CommandBook
+from core.commands.export import export
 from core.commands.quiz import Quizzes
 from core.commands.settings import settings
 from core.context import InboundMessage, LearnerId, ReplyTarget
@@ -330,8 +331,9 @@ class House:
                 *cards.commands(),
                 collection.command(),
                 self._quizzes.command(),
-                memory.memory(parts.memory),
+                memory.memory(parts.memory, lambda who: self.consolidator.refresh(who)),
                 memory.remember_(parts.memory),
+                export(parts.store, parts.memory),
                 *remind.commands(),
                 language_command,
                 timezone_command,

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from sqlmodel import Session
 
 from core.clock import study_date
+from core.commands import memory_changes
 from core.commands.declare import CommandSpec
 from core.commands.request import Answer, Command, Reply, Request
 from core.document import LARGEST_FILE, Document, File
@@ -23,6 +24,9 @@ from memory.recall import Section, overview
 from memory.redact import redact
 
 FILE_WORDS = frozenset({"file", "files", "文件"})
+LOG_WORDS = frozenset({"log", "history", "记录", "历史"})
+UNDO_WORDS = frozenset({"undo", "撤销"})
+REFRESH_WORDS = frozenset({"refresh", "update", "刷新", "更新"})
 TITLES = {
     Profile.PROFILE: N_("About you"),
     Profile.PREFERENCES: N_("How you like to learn"),
@@ -40,20 +44,31 @@ HEADINGS = {
 """Those that the machine writes into the files, always in English; others are a person's words."""
 
 
-def memory(root: Path) -> Command:
+def memory(root: Path, refresh: memory_changes.Refresh) -> Command:
     """``/memory``: everything the third layer says, readable, and what is due.
 
-    ``/memory file`` sends the files themselves.
+    ``/memory file`` sends the files themselves; ``log``, ``undo`` and ``refresh`` are in
+    ``core.commands.memory_changes``.
     """
 
     async def handle(request: Request) -> Answer:
-        if request.arguments.strip().casefold() in FILE_WORDS:
-            folder = LearnerFolder(root, request.learner_id)
+        folder = LearnerFolder(root, request.learner_id)
+        what, _, number = request.arguments.strip().casefold().partition(" ")
+        if what in FILE_WORDS:
             return _sent(request.words, await asyncio.to_thread(_files, folder))
-        known = await asyncio.to_thread(overview, LearnerFolder(root, request.learner_id))
+        if what in LOG_WORDS:
+            return await asyncio.to_thread(memory_changes.changes, folder, request)
+        if what in UNDO_WORDS:
+            return await asyncio.to_thread(
+                memory_changes.take_back, folder, request, number.strip()
+            )
+        if what in REFRESH_WORDS:
+            return await memory_changes.catch_up(request, refresh)
+        known = await asyncio.to_thread(overview, folder)
         return partial(_show, request=request, known=known)
 
-    spec = CommandSpec("memory", N_("what I know about you"), N_("[file]"), private=True)
+    usage = N_("[file | log | undo | refresh]")
+    spec = CommandSpec("memory", N_("what I know about you"), usage, private=True, slow=True)
     return Command(spec, handle)
 
 

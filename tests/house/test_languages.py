@@ -97,6 +97,19 @@ ROOMS = (
 NOT_MET = {
     ABOUT: "is shown by the app before anybody writes",
     MOTTO: "as well",
+    "a file you sent": "needs a machine write, which the walk has none of",
+    "from our talks": "as well",
+    "tidied up": "as well",
+    "accounts joined": "as well",
+    "changed by hand": "needs a hand between two writes",
+    "Those lines were changed again since, so I leave them. /memory file sends you everything as "
+    "it is now.": "as well",
+    "I went through our talks: {n} change. /memory shows it, /memory undo takes it back.": "needs "
+    "a model that consolidates",
+    "I went through it and found nothing to keep. /memory shows the rest.": "as well",
+    "I can't get to it just now. It happens by itself a little later.": "as well",
+    "That is more than I can send here. Whoever runs me can hand it to you: {example}": "needs "
+    "eight megabytes",
     "Nothing will be due soon.": "needs somebody who deleted all their cards",
     "Change the card": "heads a form, which this door has not",
     "I was just finished.": "a matter of microseconds",
@@ -404,6 +417,11 @@ class Walk:
         self.home.clock.advance(days=1)
         await self.tell(ada, "/memory")
         await self.home.ask(ada.private, ada, "/memory file")
+        nobody = self.person()
+        await self.tell(nobody, "/memory log", "/memory undo", "/memory refresh")
+        await self.tell(nobody, "/remember 77", "/memory log", "/memory undo x", "/memory undo 99")
+        await self.tell(nobody, "/memory undo")
+        await self.home.ask(nobody.private, nobody, "/export")
         english = "I'll remember that. I'll remind you tomorrow."
         self.openai.script(Reply("我会记住的。我明天会提醒你。" if self.zh else english))
         await self.tell(ada, "7?")
