@@ -62,11 +62,11 @@ def log_(learner: Who) -> None:
         changes = log(folder)
         for change in changes:
             before, after = change.before.read_bytes(), change.after.read_bytes()
-            lines = [
+            old, new = (
                 [line.decode("utf-8", "replace") for line in data.splitlines()]
                 for data in (before, after)
-            ]
-            marks = [line[0] for line in ndiff(*lines)]
+            )
+            marks = [line[0] for line in ndiff(old, new)]
             day = words.date(change.at.astimezone().date())
             typer.echo(
                 f"{change.number}  {day} {change.at.astimezone():%H:%M}  {change.document}.md  "
