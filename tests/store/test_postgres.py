@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import ColumnElement, create_engine, text
+from sqlmodel import Session, SQLModel, func, select
 
+from core.belongings.export import collect
+from core.belongings.rows import person, rows_of
 from core.i18n import words_for
 from core.scheduling.nudges import sweep
 from core.store.migrations import HEAD
 from core.store.session import Store, StoreError
 from tests.house.home import Home
+from tests.house.test_forgetting import everything, forget
 from tests.process import PATIENCE, Installation
 from tests.servers.openai import OpenAIServer, Reply
 from tests.servers.telegram import TelegramServer
@@ -53,6 +59,22 @@ async def home(
     opened = await Home(tmp_path, telegram, openai, database=database).open()
     yield opened
     await opened.close()
+
+
+async def test_a_learner_is_exported_and_forgotten_to_the_last_row(home: Home) -> None:
+    ada = home.telegram.user(7, "Ada")
+    await everything(home, ada)
+    learner = await home.learner(ada)
+    found = await asyncio.to_thread(collect, home.store, home.memory, learner, EN)
+    assert "zebra7 front" in found.files["cards.csv"].decode()
+    who = await home.read(partial(person, learner_id=learner))
+    await forget(home, learner)
+    for table, own in rows_of(who).items():
+        assert await home.read(partial(_count, table=table, own=own)) == 0, table
+
+
+def _count(session: Session, table: type[SQLModel], own: ColumnElement[bool]) -> int:
+    return session.exec(select(func.count()).select_from(table).where(own)).one()
 
 
 async def test_a_learner_is_answered_saves_a_card_and_is_reminded_once(home: Home) -> None:
