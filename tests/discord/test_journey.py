@@ -80,7 +80,7 @@ def journey(installation: Installation, discord: DiscordServer, openai: OpenAISe
     press = chat.slash(ada, "add", {"text": "Derivative of x²? :: 2x"})
     saved = press.wait_reply_blocking()
     assert "Saved" in saved.text and "09:00" in saved.text
-    assert saved.labels == ["Change time", "No reminders"]
+    assert saved.labels == ["Change time", "No reminders", "Edit"]
 
     day = datetime.now(BERLIN) + timedelta(days=1)
     if day.hour < 4:

@@ -202,7 +202,7 @@ def test_killed_in_the_middle_of_a_command_and_a_button(house: Scene) -> None:
     ben.say("/review")
     asked = ben.private.wait_message_blocking(lambda m: "Show answer" in m.labels)
     ben.private.press(asked, "Show answer")
-    shown = ben.private.wait_message_blocking(lambda m: len(m.buttons) == 4)
+    shown = ben.private.wait_message_blocking(lambda m: len(m.buttons) == 5)
     edit = house.hold_edit(ben.private, stage=Stage.REQUEST)
     ben.private.press(shown, shown.labels[2])
     edit.wait_reached_blocking()

@@ -44,7 +44,7 @@ def test_a_stranger_becomes_a_learner_is_taught_and_reminded_once(
         ada.say("/add Derivative of x²? :: 2x")
         saved = ada.private.wait_message_blocking(lambda m: "Saved" in m.text)
         assert "09:00" in saved.text
-        assert saved.labels == ["Change time", "No reminders"]
+        assert saved.labels == ["Change time", "No reminders", "Edit"]
 
         day = datetime.now(BERLIN) + timedelta(days=1)
         if day.hour < 4:
