@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -18,6 +19,11 @@ class Piped:
     err: str
 
 
+def _interruptible() -> None:
+    """A job in the background hands down that interrupts are ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def begin(installation: Installation, *arguments: str) -> subprocess.Popen[bytes]:
     """Start a command with all three streams piped."""
     return subprocess.Popen(
@@ -27,6 +33,7 @@ def begin(installation: Installation, *arguments: str) -> subprocess.Popen[bytes
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=None if sys.platform == "win32" else _interruptible,
     )
 
 

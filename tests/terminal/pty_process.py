@@ -157,7 +157,8 @@ class Terminal:
 
 
 _LEADER = """
-import fcntl, os, sys, termios
+import fcntl, os, signal, sys, termios
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background hands down "ignored"
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that keys such as Ctrl-C reach the program
 os.execvp(sys.argv[1], sys.argv[1:])
 """
