@@ -17,7 +17,7 @@ from core.context import Press, Text
 from core.document import Button, Document, plain
 from core.outbox import post
 from core.store.session import Store
-from core.store.tables import Line, Turn
+from core.store.tables import Conversation, Line, Turn
 from core.turns.answers import CanEdit, answer_of, shown_as
 
 _NAME: Final = "pick"
@@ -70,15 +70,16 @@ def pick(store: Store, can_edit: CanEdit) -> Action:
 def _pick(session: Session, request: Request, can_edit: CanEdit) -> Reply | Rerun:
     words, message = request.words, request.message
     assert isinstance(message.content, Press)
-    label = picked(session, message.content.action)
     turn = session.get(Turn, request.arguments.partition(":")[0])
+    label = picked(session, message.content.action)
     if label is None or turn is None:
         return _say(words("This button is out of date. /help shows what I can do."))
     if turn.learner_id != request.learner_id:
         return _say(words("Only the person I asked can answer with these buttons."))
+    conversation = session.get_one(Conversation, turn.conversation_id)
     last = session.exec(
         select(Line.turn_id)
-        .where(Line.conversation_id == turn.conversation_id)
+        .where(Line.conversation_id == conversation.id, col(Line.id) > conversation.history_from)
         .order_by(col(Line.id).desc())
     ).first()
     if last != turn.id or turn.conversation_id != request.conversation_id:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlmodel import Session, col, select, update
 
 from core.context import ReplyTarget
-from core.store.tables import Conversation, Line, Outgoing, OutgoingState, Quiz
+from core.store.tables import Conversation, Line, Outgoing, OutgoingState, Quiz, QuizState
 
 
 def moved(session: Session, channel: str, account: str, old: str, new: str) -> None:
@@ -37,7 +37,7 @@ def moved(session: Session, channel: str, account: str, old: str, new: str) -> N
     for parcel in session.exec(waiting).all():
         parcel.chat = new
         parcel.target = _readdressed(parcel.target, new)
-    for quiz in session.exec(select(Quiz).where(Quiz.state == "asking")).all():
+    for quiz in session.exec(select(Quiz).where(Quiz.state == QuizState.ASKING)).all():
         target = ReplyTarget.model_validate_json(quiz.target)
         if (target.channel, target.account, target.chat) == (channel, account, old):
             quiz.target = _readdressed(quiz.target, new)

@@ -42,6 +42,8 @@ from core.turns.regenerate import button as anew
 
 log = logging.getLogger(__name__)
 
+Given = Reply | Callable[[Session], Reply]
+"""What a command gives that asks the model for nothing more."""
 COMMAND = "command"
 """Reason of a turn that needed no model."""
 
@@ -181,9 +183,12 @@ class Runner:
             ending = await self.chat.run(
                 job, turn_id, started, emit=emit, fetch=channel.fetch, again=again
             )
+            handed: Given | None = None
             if ending.hand_over is not None:
-                await self._hand_over(job, turn_id, started, ending, ending.hand_over)
-                return
+                handed = await self._hand_over(job, started, ending.hand_over)
+        if handed is not None:
+            await self._finish(job, turn_id, partial(_handed, job, ending, handed))
+            return
         if ending.tutor_words and ending.document and again.replaces:
             ending = replace(ending, edits=again.replaces)
         offers = self.offers_anew and channel.capabilities.can_edit
@@ -194,30 +199,13 @@ class Runner:
             ending = replace(ending, document=document)
         await self._finish(job, turn_id, lambda _: replace(ending, preview=job.preview))
 
-    async def _hand_over(
-        self, job: Job, turn_id: str, started: datetime, ending: Ending, to: HandOver
-    ) -> None:
-        """Let a command answer what the model was asked; the turn stays the question's."""
+    async def _hand_over(self, job: Job, started: datetime, to: HandOver) -> Given:
+        """Let a command answer what the model was asked."""
         command = self.book().command(to.command)
         assert command is not None, to.command
         answer = await command.handle(self._request(job, to.arguments, started))
         assert not isinstance(answer, Rerun)
-
-        def end(session: Session) -> Ending:
-            reply = answer if isinstance(answer, Reply) else answer(session)
-            return replace(
-                ending,
-                document=reply.document,
-                tutor_words=reply.document.markdown,
-                events=(*ending.events, *reply.events),
-                preview=job.preview,
-                ended=reply.ended,
-                prompt_tokens=job.tally.usage.prompt_tokens,
-                completion_tokens=job.tally.usage.completion_tokens,
-                cost=job.tally.cost,
-            )
-
-        await self._finish(job, turn_id, end)
+        return answer
 
     async def _shown(self, job: Job, handle: str) -> None:
         """Remember a preview with its event, so that the answer finds it also after a restart."""
@@ -315,6 +303,22 @@ class Runner:
                 nearest=nearest,
             )
         return words("I don't know /{name}. /help shows what I can do.", name=plain(name))
+
+
+def _handed(job: Job, ending: Ending, answer: Given, session: Session) -> Ending:
+    """The end of a question that a command has answered: the turn stays the question's."""
+    reply = answer if isinstance(answer, Reply) else answer(session)
+    return replace(
+        ending,
+        document=reply.document,
+        tutor_words=reply.document.markdown,
+        events=(*ending.events, *reply.events),
+        preview=job.preview,
+        ended=reply.ended,
+        prompt_tokens=job.tally.usage.prompt_tokens,
+        completion_tokens=job.tally.usage.completion_tokens,
+        cost=job.tally.cost,
+    )
 
 
 def _seen(job: Job, watch: Watch, event: TurnEvent) -> None:

@@ -58,7 +58,10 @@ async def test_a_second_press_and_one_after_other_words_are_told_so(
     _, [late] = await home.press(question, "plus")
     assert late.text.startswith("We have gone on since.")
     assert [text for _, text in spoken(home.prompts[-1])].count("plus") == 0
+    question = await asked(home, ada, openai)
     await home.tell(ada, "/new")
+    _, [late] = await home.press(question, "plus")
+    assert late.text.startswith("We have gone on since."), "a new talk does not know the question"
     [gone] = await home.press_forged(ada, question, "pick:01JD0000000000000000000000:0")
     assert "out of date" in gone.text
 
